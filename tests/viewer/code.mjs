@@ -61,11 +61,11 @@ async function testKeys(page) {
   check("it is that function, or the page says why not", shown === name || /does not contain the code of|is inlined here/.test(noted), [shown, name, noted]);
   await go(page, "#view=code");
   await page.evaluate("document.querySelector('#code tbody tr[tabindex=\"0\"]').focus()");
-  like("the heaviest instruction is chosen", await rowAtFocus(page), /^75\.0%/);
+  like("the heaviest instruction is chosen", await rowAtFocus(page), /^75\.00%/);
   await press(page, "n");
-  like("n goes to the next one by weight", await rowAtFocus(page), /^25\.0%/);
+  like("n goes to the next one by weight", await rowAtFocus(page), /^25\.00%/);
   await press(page, "N");
-  like("N back", await rowAtFocus(page), /^75\.0%/);
+  like("N back", await rowAtFocus(page), /^75\.00%/);
   await press(page, "Home");
   like("Home to the first", await rowAtFocus(page), /ffffffff81000000/);
   for (let i = 0; i < 5; i++) await press(page, "ArrowDown");
@@ -77,7 +77,7 @@ async function testKeys(page) {
   like("Enter follows a jump", await rowAtFocus(page), /ffffffff8100004c/);
   like("the row is in the address", await hash(page), /line=19/);
   await press(page, "H");
-  like("H goes to the heaviest", await rowAtFocus(page), /^75\.0%/);
+  like("H goes to the heaviest", await rowAtFocus(page), /^75\.00%/);
   await press(page, "1");
   await press(page, "ArrowDown", "ArrowDown");
   await press(page, "a");

@@ -1135,7 +1135,7 @@ async function testReach(browser) {
   equal(
     "the table's own share of a recursive function",
     await page.text("#functions tr[aria-selected=true] td:nth-child(1) b"),
-    "36.4%",
+    "36.36%",
   );
   like("is that below", await page.text("#details"), /^f 1,100 samples, 100.0% · itself 36.4%/);
   equal("no error", page.errors.join("; "), "");
@@ -1143,9 +1143,9 @@ async function testReach(browser) {
   await page.open("file://" + make("html", 300));
   await page.settle();
   const time = await page.box("#time");
-  await page.click(time.x + 200, time.y + 46 + 4 + 11 + 5);
+  await page.click(time.x + 200, time.y + 15 + 34 + 2 + 10 + 5);
   await page.settle();
-  like("a click on a lane goes to its thread", await page.text("#details"), /^worker\/1 \d+ samples/);
+  like("a click on a lane goes to its thread", await page.text("#details"), /^server \d+ samples/);
   equal("and zooms", await page.evaluate("document.querySelector('#reset').disabled"), false);
 }
 

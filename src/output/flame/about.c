@@ -190,8 +190,8 @@ static void put_unresolved(struct pf_flame_about *about, const struct pf_flame_r
 static void put_waits(struct pf_flame_about *about, size_t now, size_t before)
 {
     if (!now != !before)
-        pf_put_format(&about->text, "Times off CPU are not compared: only the recording %s has them",
-                      now ? "now" : "before");
+        pf_put_format(&about->text, "Times off CPU are not compared: only the %s recording has them",
+                      now ? "later" : "earlier");
     end_fact(about, "Note");
 }
 

@@ -35,7 +35,7 @@ function branchHead() {
 function chooseBranch(at) {
   for (const [i, row] of branchList.made) row.setAttribute("aria-selected", i === at);
   const row = branchRows[at];
-  if (!row) return describe(main, 0);
+  if (!row) return describe(shown.main, 0);
   $("details").replaceChildren(element("b", {}, branchKeys().map(([, i]) => cellOf(row[i])).filter(text => text !== "-").join(" · ")),
     ` ${grouped.format(row[branchAt("self")])} branches, ${row[branchAt("overhead")].toFixed(2)}%`);
 }
@@ -44,7 +44,7 @@ function orderBranches() {
   const { branchBy, branchUp } = state, at = branchBy < 0 || branchBy >= branchColumns().length ? -1 : branchColumns()[branchBy][0];
   const cells = branchColumns().map(([i]) => i), { name } = data.events[state.event];
   branchRows = data.branches.rows.filter(row => row[branchAt("event")] === name &&
-    (!pattern || cells.some(i => !isBranchWeight(i) && pattern.test(cellOf(row[i])))));
+    (!shown.pattern || cells.some(i => !isBranchWeight(i) && shown.pattern.test(cellOf(row[i])))));
   if (at >= 0) branchRows.sort((a, b) => isBranchWeight(at) ? b[at] - a[at] : a[at] < b[at] ? -1 : a[at] > b[at] ? 1 : 0);
   if (at >= 0 && branchUp) branchRows.reverse();
 }
@@ -57,7 +57,7 @@ function branchNote() {
     (all < event.period ? ` ${grouped.format(event.period - all)} branches are of rows that are left out.` : "");
 }
 function showBranches() {
-  const tag = JSON.stringify([state.event, state.branchBy, state.branchUp, String(pattern)]);
+  const tag = JSON.stringify([state.event, state.branchBy, state.branchUp, String(shown.pattern)]);
   if (tag !== branchTag) {
     $("branches").tHead.replaceChildren(branchHead());
     $("branchnote").textContent = branchNote();

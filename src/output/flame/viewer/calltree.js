@@ -50,7 +50,7 @@ function ownCell(tree, node) {
   return levelsOf(state.threads).length ? weightCell(0) : element("td", { class: "bar quiet", title: "Known when the row is open" }, element("b", {}, "…"));
 }
 function treeRow(i) {
-  const tree = shownTree, [node, place, siblings] = treeRows.subarray(3 * i, 3 * i + 3), level = tree.depth[node];
+  const tree = shown.tree, [node, place, siblings] = treeRows.subarray(3 * i, 3 * i + 3), level = tree.depth[node];
   const leaf = isLeaf(tree, node), isOpen = opened.has(node);
   const twist = element("span", { class: "twist", style: `margin-left:${Math.min(level - 1, 40) * 12}px` },
     leaf ? "" : isOpen ? "▾" : "▸");
@@ -68,13 +68,13 @@ const placeOfNode = node => {
   return -1;
 };
 function showTree(node = 0) {
-  const lacking = listRows(shownTree);
+  const lacking = listRows(shown.tree);
   const at = node ? placeOfNode(node) : -1;
   $("treefull").hidden = treeCount < MOST_ROWS;
   treeList.fill(treeCount, treeRow, at < 0 ? undefined : at);
-  describe(shownTree, treeCount ? treeRows[3 * treeList.at] : 0);
+  describe(shown.tree, treeCount ? treeRows[3 * treeList.at] : 0);
   if (lacking)
-    withKids(shownTree, lacking, () => {
+    withKids(shown.tree, lacking, () => {
       if (lacking === hotEnd) openHeaviest(lacking);
       if (state.view === "tree") showTree(treeRows[3 * treeList.at]);
     });
@@ -86,8 +86,8 @@ function openHotPath() {
   openHeaviest(0);
 }
 function openHeaviest(node) {
-  const { total } = shownTree;
-  for (let next; (next = shownTree.heaviest(node)) && (!node || total[next] * 3 >= total[node]); node = next) opened.add(hotEnd = next);
+  const { total } = shown.tree;
+  for (let next; (next = shown.tree.heaviest(node)) && (!node || total[next] * 3 >= total[node]); node = next) opened.add(hotEnd = next);
 }
 function focusNode(node) {
   const at = placeOfNode(node);
@@ -102,9 +102,9 @@ function turn(node, open) {
     showTree(node);
     if (had) treeList.focus();
   };
-  if (open) withKids(shownTree, node, show); else show();
+  if (open) withKids(shown.tree, node, show); else show();
 }
-$("tree").addEventListener("focusin", e => { if (e.target.node) describe(shownTree, e.target.node); });
+$("tree").addEventListener("focusin", e => { if (e.target.node) describe(shown.tree, e.target.node); });
 $("tree").addEventListener("click", e => {
   const row = e.target.closest("tr");
   if (!row || !row.node) return;
@@ -118,9 +118,9 @@ $("tree").addEventListener("keydown", e => {
   if (!node || e.ctrlKey || e.altKey || e.metaKey) return;
   if (e.key === "ArrowRight" && row.getAttribute("aria-expanded") === "false") turn(node, true);
   else if (e.key === "ArrowLeft" && row.getAttribute("aria-expanded") === "true") turn(node, false);
-  else if (e.key === "ArrowLeft") focusNode(shownTree.parent[node]);
+  else if (e.key === "ArrowLeft") focusNode(shown.tree.parent[node]);
   else if (e.key === "Enter" || e.key === " ") turn(node, !opened.has(node));
-  else if (e.key === "s") showFunction(shownTree.group[node]);
+  else if (e.key === "s") showFunction(shown.tree.group[node]);
   else return;
   e.preventDefault();
 });

@@ -69,7 +69,7 @@ const wholeOf = (one, event) => state.shares === "all" ? data.code.events[event]
 function shareCell(one, weights, event) {
   const value = codeWeight(weights, event), samples = codeWeight(weights, event, true), all = wholeOf(one, event) || 1;
   const cell = element("td", { class: value ? "bar" : "bar quiet", style: `--share:${Math.min(100, 100 * value / all).toFixed(2)}%` });
-  if (samples) cell.append(element("b", {}, percent(value, all)));
+  if (samples) cell.append(element("b", {}, columnPercent(value, all)));
   if (samples) cell.title = `${grouped.format(samples)} samples, ${grouped.format(codeWeight(weights, event, false))} in all`;
   return cell;
 }
@@ -315,7 +315,7 @@ const codeItems = target => data.code && isFunction(target.group) ? [menuItem({ 
 function functionAtFocus() {
   const at = document.activeElement, row = at.closest("tbody tr"), part = [flame, callers, callees].find(one => one.canvas === at);
   if (row && row.group !== undefined) return row.group;
-  if (row && row.node) return shownTree.group[row.node];
+  if (row && row.node) return shown.tree.group[row.node];
   const graph = part || (state.view === "flame" && at === document.body ? flame : null);
   if (graph && graph.tree) return graph.tree.group[graph.selected];
   return isUsed(state.fn) ? state.fn : -1;

@@ -42,9 +42,9 @@ function fillOf(tree, node) {
 const MOST_KEYS = 6;
 function moduleKeys() {
   const sums = new Map();
-  for (let n = 1; n < main.count; n++) {
-    const { type, module } = about(main.group[n]);
-    if (type === "function" && main.self[n]) sums.set(module, (sums.get(module) || 0) + main.self[n]);
+  for (let n = 1; n < shown.main.count; n++) {
+    const { type, module } = about(shown.main.group[n]);
+    if (type === "function" && shown.main.self[n]) sums.set(module, (sums.get(module) || 0) + shown.main.self[n]);
   }
   return [...sums].sort((a, b) => b[1] - a[1]).slice(0, MOST_KEYS)
     .map(([module]) => [`hsl(${(360 * hash(module)).toFixed(0)},${dark ? 42 : 62}%,${dark ? 63 : 73}%)`, base(module) || "unknown"]);
@@ -53,7 +53,7 @@ function keys() {
   if (comparesColours())
     return [[1, "more than before"], [0, data.verdicts ? "same, or unsure" : "as before"], [-1, "less"]].map(([at, text]) => [changeColour(at), text]);
   if (state.colour === "module") return moduleKeys();
-  return state.colour === "kind" ? kinds.map(k => [colour(k, .5), KINDS[k]]) : [];
+  return state.colour === "kind" ? shown.kinds.map(k => [colour(k, .5), KINDS[k]]) : [];
 }
 function paint() {
   const style = getComputedStyle(document.documentElement);

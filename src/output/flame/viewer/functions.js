@@ -8,7 +8,7 @@ const choosesFunction = group => change({ fn: group }, "replace");
 const hasTotals = () => !!data.totals && !data.compares && state.measure === "weight" && !isPart() && !state.transforms.length;
 function takeRows({ group, self, total, other, otherTotal, inlined }) {
   rows = Array.from(group, (key, i) => ({ group: key, self: self[i], total: total[i], inlined: inlined[i],
-    ...(data.compares ? { change: main.changeOf(self[i], other[i]), whole: main.changeOf(total[i], otherTotal[i]) } : {}) }));
+    ...(data.compares ? { change: shown.main.changeOf(self[i], other[i]), whole: shown.main.changeOf(total[i], otherTotal[i]) } : {}) }));
 }
 function withRows(then) {
   if (rows) return then();
@@ -30,23 +30,23 @@ function rankModules() {
 const orders = {
   change: (a, b) => Math.abs(b.change) - Math.abs(a.change) || Math.abs(b.whole) - Math.abs(a.whole) ||
     orders.self(a, b),
-  self: (a, b) => b.self - a.self || b.total - a.total || ranks[a.group] - ranks[b.group],
-  total: (a, b) => b.total - a.total || b.self - a.self || ranks[a.group] - ranks[b.group],
-  name: (a, b) => ranks[a.group] - ranks[b.group],
+  self: (a, b) => b.self - a.self || b.total - a.total || shown.ranks[a.group] - shown.ranks[b.group],
+  total: (a, b) => b.total - a.total || b.self - a.self || shown.ranks[a.group] - shown.ranks[b.group],
+  name: (a, b) => shown.ranks[a.group] - shown.ranks[b.group],
   module: (a, b) => moduleRanks.get(about(a.group).module) - moduleRanks.get(about(b.group).module) || orders.self(a, b),
 };
 
 function nameCell(group, ...before) {
   const g = about(group), cell = element("td", { title: g.label + (g.file ? `\n${g.file}:${g.line}` : "") }, ...before,
     element("i", { style: "background:" + fillOfGroup(group), title: KINDS[g.kind] }));
-  const found = pattern && g.label.match(pattern), text = found && found[0] ? g.label : lineOf(group);
+  const found = shown.pattern && g.label.match(shown.pattern), text = found && found[0] ? g.label : lineOf(group);
   const at = found && found[0] ? found.index : text.length, end = at + (found ? found[0].length : 0);
   cell.append(text.slice(0, at));
   if (at < end) cell.append(element("mark", {}, text.slice(at, end)), text.slice(end));
   return cell;
 }
 function weightCell(value) {
-  const share = Math.min(100, 100 * value / everything).toFixed(2);
+  const share = Math.min(100, 100 * value / shown.everything).toFixed(2);
   return element("td", { class: value ? "bar" : "bar quiet", style: `--share:${share}%`, title: withUnit(value) },
     element("b", {}, value ? columnPercent(value) : "–"), element("span", { class: "number" }, value ? columnWords(value) : ""));
 }
@@ -68,7 +68,7 @@ function functionRow(i) {
 }
 function sortRows() {
   if (state.sort === "module") rankModules();
-  listed = rows.filter(r => !matched || matched[r.group]).sort(orders[state.sort]);
+  listed = rows.filter(r => !shown.matched || shown.matched[r.group]).sort(orders[state.sort]);
   if (state.up) listed.reverse();
 }
 const showTable = () => withRows(listFunctions);
@@ -103,16 +103,16 @@ function showSandwich() {
   if (sandwichOf === chosen && sandwichOf >= 0) return describeChosen();
   sandwichOf = chosen;
   for (const part of [callers, callees]) part.host.hidden = chosen < 0 || !part.tree;
-  $("callershead").textContent = chosen < 0 ? (searched ? `No function matches “${searched}”` : "No function has samples here") : "Callers of " + lineOf(chosen);
+  $("callershead").textContent = chosen < 0 ? (shown.searched ? `No function matches “${shown.searched}”` : "No function has samples here") : "Callers of " + lineOf(chosen);
   $("calleeshead").textContent = chosen < 0 ? "" : "Callees of " + lineOf(chosen);
   $("calleeshead").hidden = chosen < 0;
   forget("sandwich");
   if (chosen < 0) {
-    if (hasSandwich()) describe(main, 0);
+    if (hasSandwich()) describe(shown.main, 0);
     return;
   }
   ask("sandwich", "sandwich", { group: chosen }, found => {
-    if (found.id !== treeId) return;
+    if (found.id !== shown.treeId) return;
     found.callees.of = "callees";
     for (const part of [callers, callees]) part.host.hidden = false;
     callers.show(found.callers);
@@ -136,7 +136,7 @@ function choose(at) {
 function showFunction(group) {
   if (group < 0) return;
   reveals = true;
-  const hidden = matched && !matched[group];
+  const hidden = shown.matched && !shown.matched[group];
   change({ view: "table", fn: group, ...(hidden ? { search: "" } : {}) });
   say(`Callers and callees of ${labelOf(group)}`);
 }

@@ -112,7 +112,7 @@ class Flame {
     const { tree, from, to } = this;
     if (this.asksFor === tree) return;
     this.asksFor = tree;
-    ask("more " + tree.of, "more", { id: treeId, of: tree.of, from, to, least: (to - from) / 4096 }, made => {
+    ask("more " + tree.of, "more", { id: shown.treeId, of: tree.of, from, to, least: (to - from) / 4096 }, made => {
       this.asksFor = null;
       takeMore(made);
     });
@@ -166,9 +166,9 @@ class Flame {
     if (x < 0) { w += x; x = 0; }
     if (x + w > this.width) w = this.width - x;
     if (w <= 0) return;
-    const hit = matched && group >= 0 && matched[group];
+    const hit = shown.matched && group >= 0 && shown.matched[group];
     this.drawn++;
-    p.globalAlpha = matched && !hit ? .38 : tree.total[node] * scale > this.width * 1.001 ? .75 : 1;
+    p.globalAlpha = shown.matched && !hit ? .38 : tree.total[node] * scale > this.width * 1.001 ? .75 : 1;
     p.fillStyle = hit ? css.hitfill : group < 0 ? css.tiny : fillOf(tree, node);
     p.fillRect(x, y, w > 2 ? w - 1 : w, ROW - 1);
     if (w > 22) {
@@ -188,7 +188,7 @@ class Flame {
     const { tree } = this, label = shortOf(tree.group[node]);
     if (!data.compares || !node) return label;
     const change = tree.shownChange(node);
-    return Math.abs(change) >= everything * .001 ? `${label}  ${signed(change)}` : label;
+    return Math.abs(change) >= shown.everything * .001 ? `${label}  ${signed(change)}` : label;
   }
   at(e) {
     const box = this.canvas.getBoundingClientRect(), { tree } = this;
@@ -363,10 +363,10 @@ class Flame {
   }
   match(step) {
     const { tree } = this;
-    if (!matched) return -1;
+    if (!shown.matched) return -1;
     for (let i = 1, n = this.selected; i <= tree.count; i++) {
       n = (n + step + tree.count) % tree.count;
-      if (n && tree.total[n] && matched[tree.group[n]]) return n;
+      if (n && tree.total[n] && shown.matched[tree.group[n]]) return n;
     }
     return -1;
   }
@@ -406,11 +406,11 @@ function describe(tree, node) {
   const parent = tree.parent[node], all = tree.total[node];
   /* As the root of its callers or callees, a function has its inner calls' own weight, too. */
   const row = !node && group >= 0 && rows && rows.find(r => r.group === group), own = row ? row.self : tree.self[node];
-  const of = state.view === "report" && report ? report.base : everything;
+  const of = state.view === "report" && report ? report.base : shown.everything;
   const text = node || group >= 0
     ? ` ${withUnit(all)}, ${percent(all, of)}${!node && inSeveralRows() ? " in all of its rows" : ""}` +
       ownWords(row, own, all, of) + (node && parent ? ` · ${percent(all, tree.total[parent])} of ${lineOf(tree.group[parent])}` : "")
-    : ` ${withUnit(all)}` + (everything > all ? `, ${percent(all)}` : "");
+    : ` ${withUnit(all)}` + (shown.everything > all ? `, ${percent(all)}` : "");
   const whole = labelOf(group), name = lineOf(group);
   const more = name === whole ? [] : [" ", element("button", { type: "button", class: "link" }, "full name")];
   if (more.length) more[1].addEventListener("click", () => {
@@ -418,14 +418,14 @@ function describe(tree, node) {
     $("names").showModal();
   });
   box.replaceChildren(element("b", { title: whole }, name), ...more, ...codeLink(group), text + comparison(tree, node), element("br", {}),
-    element("span", { class: group < 0 ? "quiet hint" : "quiet" }, where(group) || (state.view === "flame" && tree === shownTree ? firstWords() : " ")));
+    element("span", { class: group < 0 ? "quiet hint" : "quiet" }, where(group) || (state.view === "flame" && tree === shown.tree ? firstWords() : " ")));
 }
 /* Before, and by how much it changed. */
 function comparison(tree, node) {
   if (!data.compares) return "";
   if (data.events[state.event].before === undefined && !isOff(state.measure)) return " · the earlier recording has no such event";
   const swap = state.widths === "before", other = tree.otherTotal[node];
-  return ` · ${swap ? "now" : "before"} ${withUnit(other)}, ${percent(other, otherEverything)} · ` +
+  return ` · ${swap ? "now" : "before"} ${withUnit(other)}, ${percent(other, shown.otherEverything)} · ` +
     `change ${signed(tree.change(node, true))}` +
     (tree.turned || !node ? "" : `, itself ${signed(tree.change(node, false))}`) +
     (node && data.verdicts ? " · " + verdictText(tree.group[node]) : "");

@@ -55,7 +55,7 @@ const stackNames = (tree, node) => {
   return names.reverse();
 };
 const askFolded = (tree, node, then) =>
-  ask("folded", "folded", { id: treeId, of: tree.of || "main", node }, lines => lines !== null && then(lines));
+  ask("folded", "folded", { id: shown.treeId, of: tree.of || "main", node }, lines => lines !== null && then(lines));
 async function copy(text) {
   try {
     await navigator.clipboard.writeText(text);

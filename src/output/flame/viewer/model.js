@@ -1,13 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* The trees that are shown: what the state asks for, and the last ones that came. */
-let main, shownTree, treeId = 0, treeTag = "", ranks, used = new Uint8Array(0), kinds = [], matched = null, pattern = null;
-let everything = 1, otherEverything = 1; /* what is 100 % */
+/* What is shown, of all views: the last answers to what the state asks for.
+ *   main, tree         the tree of roots, and the one that is drawn: main, or turned round; treeId, treeTag, treeState: its number, what was
+ *                      asked for it, and the state that it is of; askedTag: what was asked for last
+ *   ranks, used        of groups by name; 1: this group is in the tree; kinds: that are in it
+ *   everything, otherEverything   what is 100 %, of either recording
+ *   searched, pattern, matched    what is searched for, "" if it is nothing or not valid; of names; the groups that it finds */
+const shown = { main: null, tree: null, treeId: 0, treeTag: "", treeState: null, askedTag: "", ranks: null, used: new Uint8Array(0), kinds: [],
+  everything: 1, otherEverything: 1, searched: "", pattern: null, matched: null };
 
 /* A piece of the recording is never as heavy as all of the other: with a range, shares are compared. */
 const isPart = () => !!(state.time || state.timeBefore) || [state.pick, state.cpus, state.processes].some(list => list.length);
 const isNormalized = () => state.normalize || isPart();
-const isUsed = group => group >= 0 && !!used[group];
-const inName = (a, b) => ranks[a] - ranks[b];
+const isUsed = group => group >= 0 && !!shown.used[group];
+const inName = (a, b) => shown.ranks[a] - shown.ranks[b];
 
 /* Of several recordings on a side: what is not certain to have changed is noise. */
 const VERDICTS = { u: "unsure", s: "same", m: "more", l: "less" };
@@ -70,7 +75,7 @@ function reach(tree, path, then) {
 }
 /* An outermost node of a group in the tree of roots, or 0. */
 function firstNode(group) {
-  for (let n = 1; n < main.count; n++) if (main.group[n] === group && main.isThere(n)) return n;
+  for (let n = 1; n < shown.main.count; n++) if (shown.main.group[n] === group && shown.main.isThere(n)) return n;
   return 0;
 }
 
@@ -79,15 +84,15 @@ function firstNode(group) {
 /* Trees whose children are made as they are looked at: the next one has the same numbers, and more; also than one that came
  * since it was asked for. */
 function takeMore(made) {
-  if (made && made.of === shownTree.of) {
-    const drawn = flame.tree === shownTree;
-    shownTree = made;
+  if (made && made.of === shown.tree.of) {
+    const drawn = flame.tree === shown.tree;
+    shown.tree = made;
     if (drawn) flame.grow(made);
   } else if (made && callers.tree && made.of === callers.tree.of) callers.grow(made);
 }
 function withKids(tree, node, then) {
   if (!tree.waits(node)) return then(tree);
-  ask(`more ${tree.of} ${node}`, "more", { id: treeId, of: tree.of, node }, made => {
+  ask(`more ${tree.of} ${node}`, "more", { id: shown.treeId, of: tree.of, node }, made => {
     takeMore(made);
     if (made) then(made);
   });

@@ -4,7 +4,7 @@ const overViews = { tracks: () => tracks, chart: () => stackChart, heat: () => h
 
 const filled = list => list && list.length ? list : null;
 const stateOverTime = () => ({ event: state.event, measure: state.measure, time: state.time, timeBefore: state.timeBefore, threads: filled(state.pick), cpus: filled(state.cpus),
-  processes: filled(state.processes), window: state.window, byDay: state.byDay, selected: state.fn, search: searched, ...searchFilters(),
+  processes: filled(state.processes), window: state.window, byDay: state.byDay, selected: state.fn, search: shown.searched, ...searchFilters(),
   ...(state.thread >= 0 ? { thread: state.thread } : {}), ...(state.column ? { column: state.column } : {}) });
 function takeFilter({ time, timeBefore = state.timeBefore, threads, cpus, processes }) {
   change({ time: time || null, timeBefore: timeBefore || null, pick: threads || [], cpus: cpus || [], processes: processes || [] });

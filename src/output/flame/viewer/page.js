@@ -11,25 +11,23 @@ const VIEWS = [...document.querySelectorAll("[role=tab]")].map(tab => tab.id.sli
 
 /* What is open and selected, by paths: the next tree has other numbers. */
 function remember(before) {
-  if (!shownTree || !same(before, state, "event", "threads", "stacks", "measure", "normalize", "widths")) return null;
-  return { selected: pathOf(shownTree, flame.tree === shownTree ? flame.selected : 0),
-    opened: [...opened].map(node => pathOf(shownTree, node)) };
+  if (!shown.tree || !same(before, state, "event", "threads", "stacks", "measure", "normalize", "widths")) return null;
+  return { selected: pathOf(shown.tree, flame.tree === shown.tree ? flame.selected : 0),
+    opened: [...opened].map(node => pathOf(shown.tree, node)) };
 }
-/* The state that the tree is of, and the tree that was asked for last. */
-let treeState = null, askedTag = "";
 function takeTree(found, tag) {
-  const kept = treeState && remember(treeState);
-  ({ main, everything, otherEverything, ranks, used, kinds, id: treeId } = found);
-  shownTree = found.shown || main;
-  treeTag = tag;
-  treeState = state;
+  const kept = shown.treeState && remember(shown.treeState);
+  const { main, everything, otherEverything, ranks, used, kinds } = found;
+  Object.assign(shown, { main, everything, otherEverything, ranks, used, kinds, treeId: found.id, tree: found.shown || main });
+  shown.treeTag = tag;
+  shown.treeState = state;
   rows = null;
   sandwichOf = -1;
   flame.tree = null;
-  flame.wanted = kept ? findPath(shownTree, kept.selected) : 0;
+  flame.wanted = kept ? findPath(shown.tree, kept.selected) : 0;
   if (kept) {
     opened.clear();
-    for (const path of kept.opened) opened.add(findPath(shownTree, path));
+    for (const path of kept.opened) opened.add(findPath(shown.tree, path));
   } else {
     openHotPath();
   }
@@ -40,19 +38,19 @@ function render(before) {
   const wish = wishedTree(), tag = JSON.stringify(wish), start = !before;
   let fresh = false, later = false;
   /* Also back to the one that is shown: all other questions are about the last one. */
-  if (tag !== askedTag)
+  if (tag !== shown.askedTag)
     ask("tree", "tree", wish, found => {
       takeTree(found, tag);
       fresh = true;
       if (later) renderTree();
     });
-  askedTag = tag;
+  shown.askedTag = tag;
   later = true;
   if (data.buckets) {
     timeLine.window.take(allTime(), state.window);
     askTime();
   }
-  if (!main) return showControls();
+  if (!shown.main) return showControls();
   update(before || first, fresh, start);
 }
 /* The first tree of a large page is the start. */
@@ -102,7 +100,7 @@ function showView(before) {
   $("rangebox").hidden = needless
   $("timebox").hidden = needless;
   if (appears) drawTime();
-  if (!main) return;
+  if (!shown.main) return;
   if (view === "table") moveSandwich("table");
   if (view === "flame") showFlame(before);
   else if (view === "report") showReport(before);
@@ -112,8 +110,8 @@ function showView(before) {
   else if (view === "code") showCode();
   else showOverTime(view);
   /* These tell by themselves only about what is pointed at. */
-  if (overViews[view] && told !== view + treeId) describe(main, 0);
-  told = view + treeId;
+  if (overViews[view] && told !== view + shown.treeId) describe(shown.main, 0);
+  told = view + shown.treeId;
 }
 /* Where the tabs are a row that scrolls. */
 function showTab({ offsetLeft: left, offsetWidth: wide, parentNode: list }) {
@@ -122,19 +120,19 @@ function showTab({ offsetLeft: left, offsetWidth: wide, parentNode: list }) {
 let told = "";
 const onlyChosen = before => before.fn !== state.fn && Object.keys(fields).every(name => name === "fn" || same(before, state, name));
 function showFlame(before) {
-  if (flame.tree !== shownTree) flame.show(shownTree, flame.wanted);
-  else if (!same(before, state, "zoom")) flame.zoom(findPath(shownTree, state.zoom));
+  if (flame.tree !== shown.tree) flame.show(shown.tree, flame.wanted);
+  else if (!same(before, state, "zoom")) flame.zoom(findPath(shown.tree, state.zoom));
   else flame.later();
   flame.wanted = 0;
-  if (shownTree.done && state.zoom.length && !flame.zoomed) reach(shownTree, state.zoom, node => node && flame.zoom(node));
+  if (shown.tree.done && state.zoom.length && !flame.zoomed) reach(shown.tree, state.zoom, node => node && flame.zoom(node));
   flame.resize();
-  describe(shownTree, flame.selected);
+  describe(shown.tree, flame.selected);
 }
 const focusView = () => (document.querySelector(`#view-${state.view} [tabindex="0"]`) || $("tab-" + state.view)).focus();
 function setDark(on) {
   dark = on;
   document.documentElement.classList.toggle("dark", on);
-  if (!main) return;
+  if (!shown.main) return;
   paint();
   drawTime();
   for (const part of [flame, callers, callees]) part.later();
@@ -169,7 +167,7 @@ function showCrumbs() {
 }
 function showZoom() {
   $("reset").disabled = !flame.zoomed;
-  if (main) showCrumbs();
+  if (shown.main) showCrumbs();
 }
 /* A frame that is as wide as all of the graph, or a part of the width. */
 function addZoom(add) {
@@ -201,8 +199,8 @@ function stepBack() {
 const show = view => change({ view });
 /* In little room a view is below what is seen; keys on tabs stay where they are. */
 function bringUp() {
-  const main = document.querySelector("main"), seen = innerHeight - main.getBoundingClientRect().top;
-  if (seen < Math.min(140, innerHeight / 2)) main.scrollIntoView();
+  const mainPart = document.querySelector("main"), seen = innerHeight - mainPart.getBoundingClientRect().top;
+  if (seen < Math.min(140, innerHeight / 2)) mainPart.scrollIntoView();
 }
 for (const name of VIEWS)
   $("tab-" + name).addEventListener("click", e => {
@@ -265,7 +263,7 @@ $("functions").tBodies[0].addEventListener("click", e => {
 });
 $("functions").addEventListener("keydown", e => functionList.key(e));
 /* Rows of both tables: the menu, and its keys. */
-const nodeOfRow = row => row.node ? [shownTree, row.node] : row.group !== undefined ? [main, firstNode(row.group)] : [main, 0];
+const nodeOfRow = row => row.node ? [shown.tree, row.node] : row.group !== undefined ? [shown.main, firstNode(row.group)] : [shown.main, 0];
 for (const table of [$("functions"), $("tree"), $("report")].filter(one => one)) {
   const menuOf = (e, x, y) => {
     const row = e.target.closest("tbody tr"), [tree, node] = row ? nodeOfRow(row) : [null, 0];
@@ -332,4 +330,4 @@ $("eventbox").hidden = data.events.length < 2;
 document.documentElement.classList.toggle("dark", dark = prefersDark.matches);
 if (data.events.length) render(null);
 else $("details").textContent = "No samples.";
-if (main || !data.events.length) setReady();
+if (shown.main || !data.events.length) setReady();

@@ -13,7 +13,7 @@ function wishedReport() {
   const { children, limit, top, resolved } = data.report, keys = reportKeys();
   return { filter: { event: state.event, ...whoIsWanted(), ...timed(state.time) }, transforms: stackSteps(), keys, base: reportBase(), children,
     limit, top, resolved, order: [...valueColumns().map(([name]) => nameOfValue(name)), ...keys][state.by] || null, up: state.up,
-    search: searched };
+    search: shown.searched };
 }
 
 /* --- the table --- */
@@ -24,7 +24,7 @@ function valueCell(name, value) {
   if (name === "count" || name === "period") return element("td", { class: "number" }, grouped.format(value));
   const share = Math.min(100, 100 * value / report.base).toFixed(2);
   return element("td", { class: value ? "bar" : "bar quiet", style: `--share:${share}%`, title: withUnit(value) },
-    element("b", {}, value ? percent(value, report.base) : "–"));
+    element("b", {}, value ? columnPercent(value, report.base) : "–"));
 }
 function reportHead() {
   const values = valueColumns(), columns = [...values, ...reportKeys().map(name => [name, REPORT_KEYS[name]])];

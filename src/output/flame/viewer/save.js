@@ -82,7 +82,7 @@ function viewPicture(view) {
 }
 const quoted = text => /[",\n]/.test(text) ? `"${text.replace(/"/g, '""')}"` : text;
 function functionsText() {
-  const list = rows.filter(r => !matched || matched[r.group]).sort(orders[state.sort]);
+  const list = rows.filter(r => !shown.matched || shown.matched[r.group]).sort(orders[state.sort]);
   if (state.up) list.reverse();
   return ["self,total," + (data.compares ? "own change," : "") + "function,module",
     ...list.map(({ group, self, total, change }) => [self, total, ...(data.compares ? [change] : []), quoted(labelOf(group)),
@@ -105,7 +105,7 @@ function saveSvg() {
 const OVER = ["tracks", "chart", "heat"];
 const saves = [
   { key: "", text: "Folded stacks", act: () =>
-    askFolded(shownTree, state.view === "flame" && flame.zoomed > 0 ? flame.zoomed : 0,
+    askFolded(shown.tree, state.view === "flame" && flame.zoomed > 0 ? flame.zoomed : 0,
       lines => saveText(".folded", "text/plain", lines)) },
   { key: "", text: "Functions as CSV", in: ["table"], act: () =>
     withRows(() => saveText(".csv", "text/csv", functionsText())) },

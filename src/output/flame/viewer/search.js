@@ -1,17 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* What is searched for, "" when it is nothing or not valid; `pattern` is of names. */
-let searched = "";
 /* The search of the state; false when it is not a valid expression. */
 function readPattern() {
   const box = $("search"), { search: text } = state, valid = isValid(text);
   if (box.value !== text) box.value = text;
   box.removeAttribute("aria-invalid");
-  searched = valid && text !== "path:" ? text : "";
-  pattern = searched ? query.finder(searched).pattern : null;
-  $("searchacts").hidden = !searched || !main;
+  shown.searched = valid && text !== "path:" ? text : "";
+  shown.pattern = shown.searched ? query.finder(shown.searched).pattern : null;
+  $("searchacts").hidden = !shown.searched || !shown.main;
   if (valid) return true;
   box.setAttribute("aria-invalid", "true");
-  matched = null;
+  shown.matched = null;
   $("matched").textContent = "not a valid expression";
   return false;
 }
@@ -19,14 +17,14 @@ function readPattern() {
 function findMatches() {
   forget("search");
   if (!readPattern()) return;
-  if (!searched) {
-    matched = null;
+  if (!shown.searched) {
+    shown.matched = null;
     $("matched").textContent = "";
     return;
   }
   let later = false;
-  ask("search", "search", { search: searched }, ({ hits, weight }) => {
-    matched = hits;
+  ask("search", "search", { search: shown.searched }, ({ hits, weight }) => {
+    shown.matched = hits;
     $("matched").textContent = (data.cutNodes ? "at least " : "") + `${percent(weight)} matched`;
     if (later) showMatches();
   });
@@ -40,5 +38,5 @@ function showMatches() {
 /* What is found becomes a filter or a change of stacks, which stands in the breadcrumb. */
 for (const button of $("searchacts").children)
   button.addEventListener("click", () => {
-    if (searched) change({ transforms: [...state.transforms, { type: button.value, search: searched }], search: "", zoom: [] });
+    if (shown.searched) change({ transforms: [...state.transforms, { type: button.value, search: shown.searched }], search: "", zoom: [] });
   });

@@ -16,7 +16,7 @@ function askTime() {
   timeLine.tag = tag;
   ask("lanes", "lanes", question, found => {
     takeTime(found, by);
-    if (main) showTime();
+    if (shown.main) showTime();
   });
 }
 function takeTime(found, by) {
@@ -41,7 +41,7 @@ function rateWords(weight, ns) {
 /* The round number that is as high as the bars may be. */
 function roundAbove(most) {
   const size = 10 ** Math.floor(Math.log10(most || 1));
-  return [1, 1.5, 2, 3, 4, 5, 6, 8, 10].find(n => n * size >= most * .999) * size;
+  return [1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10].find(n => n * size >= most * .999) * size;
 }
 const xOfTime = at => (at - timeLine.window.from) / (timeLine.window.to - timeLine.window.from) * timeCanvas.clientWidth;
 
@@ -123,13 +123,13 @@ function clockWords(from, to) {
   return ` · clock ${seconds(from)} – ${seconds(to)}${day}`;
 }
 /* Of the range that is shown; another one may be on its way. */
-const rangeTotal = () => (state.widths === "before" ? main.otherTotal : main.total)[0];
+const rangeTotal = () => (state.widths === "before" ? shown.main.otherTotal : shown.main.total)[0];
 function rangeWords() {
   const [from, to] = state.time || [0, allTime()], slice = sliceOf(0), all = timeLine.made ? timeLine.made.total : 0;
   $("range").title = clockTitle(from, to);
   const words = `${moment(from)} – ${moment(to)} (${time(to - from)})`;
   if (!state.time) return words + clockWords(from, to);
-  const part = treeTag !== askedTag || !all ? "…" : `${weight(rangeTotal())} of ${withUnit(all)}, ${percent(rangeTotal(), all)}`;
+  const part = shown.treeTag !== shown.askedTag || !all ? "…" : `${weight(rangeTotal())} of ${withUnit(all)}, ${percent(rangeTotal(), all)}`;
   return `${words}, ${part}${clockWords(from, to)}${slice ? ` · samples are in slices of ${time(slice.width)}` : ""}`;
 }
 function showTime() {
@@ -187,7 +187,7 @@ $("wholetime").addEventListener("click", () => change({ time: null, window: null
 function chooseLane(lane) {
   const node = state.stacks === "callees" ? firstNode(lane.key) : 0;
   if (!node) return;
-  change({ view: "flame", zoom: pathOf(main, node) });
+  change({ view: "flame", zoom: pathOf(shown.main, node) });
   flame.choose(node, true);
 }
 

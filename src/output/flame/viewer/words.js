@@ -13,25 +13,25 @@ function short(value) {
     if (value >= size && unit() !== "ns") return (value / size).toPrecision(4) + " " + sign;
   return weight(value);
 }
-function percent(value, of = everything) {
+function percent(value, of = shown.everything) {
   const share = 100 * value / of;
   return (share && share < .01 ? "<0.01" : share.toFixed(share < 10 ? 2 : 1)) + "%";
 }
 /* Of tables: numbers of a column have one unit, the one that fits all of it, and the same number of decimals. */
 const UNITS = [[1e10, 1e9, "s", 3], [1e7, 1e6, "ms", 2], [1e4, 1e3, "µs", 2]], COUNTS = [[1e12, 1e12, "T", 4], [1e9, 1e9, "G", 4], [1e6, 1e6, "M", 3]];
-function columnWords(value, most = everything) {
+function columnWords(value, most = shown.everything) {
   const [, size, sign, digits] = (unit() === "ns" ? UNITS : COUNTS).find(([least]) => most >= least) || [];
   if (!size) return withUnitOf(value);
   return `${(value / size).toLocaleString("en-US", { minimumFractionDigits: digits, maximumFractionDigits: digits })} ${sign}`;
 }
 const withUnitOf = value => unit() === "ns" ? value + " ns" : grouped.format(value);
-function columnPercent(value, of = everything) {
+function columnPercent(value, of = shown.everything) {
   const share = 100 * value / of;
   return (share && share < .01 ? "<0.01" : share.toFixed(2)) + "%";
 }
 /* A change as a share of everything: "+1.25%". */
 function signed(change) {
-  const share = 100 * change / everything, digits = Math.abs(share) < 10 ? 2 : 1;
+  const share = 100 * change / shown.everything, digits = Math.abs(share) < 10 ? 2 : 1;
   return (+share.toFixed(digits) ? (share < 0 ? "−" : "+") : "±") + Math.abs(share).toFixed(digits) + "%";
 }
 const labelOf = group => group < 0 ? "all" : about(group).label;
