@@ -150,16 +150,16 @@ async function testTime(page) {
   await page.drag(box.x + box.width * 0.25, box.y + 20, box.x + box.width * 0.75, box.y + 20);
   await page.settle();
   await page.settle();
-  like("the range is said", await page.text("#range"), /^1\.2\d s – 3\.7\d s \(2\.\d+ s\), \d+ of 305 samples, \d\d\.\d%/);
+  like("the range is said", await page.text("#range"), /^1\.2\d+ s – 3\.7\d+ s \(2\.\d+ s\), \d+ of 305 samples, \d\d\.\d%/);
   like("with the recording's clock as its title", await page.evaluate("document.getElementById('range').title"), /1235\.7\d\d,1238\.2\d\d$/);
   check("only that is shown", (await page.text("#details")) !== all, all);
   await page.evaluate("document.querySelector('#time').focus()");
   await page.key("Escape");
   await page.settle();
-  like("escape shows everything", await page.text("#range"), /^0\.00 s – 4\.98 s \(4\.975 s\) · clock/);
+  like("escape shows everything", await page.text("#range"), /^0\.000 s – 4\.975 s \(4\.975 s\) · clock/);
   await page.key("ArrowRight", SHIFT);
   await page.settle();
-  like("shift and arrow selects", await page.text("#range"), /^0\.00 s – 0\.0[235]5? s/);
+  like("shift and arrow selects", await page.text("#range"), /^0\.0+ s – 0\.0[245]\d* s/);
   await page.key("Escape");
   await page.settle();
 }
@@ -261,7 +261,7 @@ async function testState(browser) {
   like("so are view and time", await hash(), /view=table.*time=\d/);
   const link = await hash();
   await back();
-  like("back takes the time back", await page.text("#range"), /^0\.00 s – 4\.98 s \(4\.975 s\) · clock/);
+  like("back takes the time back", await page.text("#range"), /^0\.000 s – 4\.975 s \(4\.975 s\) · clock/);
   equal("and nothing else", await shows("table"), true);
   await back();
   equal("back takes the view back", await shows("flame"), true);

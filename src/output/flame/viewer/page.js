@@ -149,9 +149,9 @@ function showCrumbs() {
   if (state.processes.length) add(`Only ${few(state.processes.map(pid => makers.process(pid).label))}`, { processes: [] });
   if (state.cpus.length) add(`Only ${few(state.cpus.map(cpu => makers.cpu(cpu).label))}`, { cpus: [] });
   if (state.timeBefore) add(`Before: ${rangeOf(state.timeBefore)}`, { timeBefore: null });
-  if (state.window && data.buckets) add(`Window ${moment(state.window[0])} – ${moment(state.window[1])}`, { window: null });
+  if (state.window && data.buckets) add(`Window ${rangeMoments(state.window)}`, { window: null });
   if (state.view === "flame") addZoom(add);
-  if (state.time && data.buckets) add(`${moment(state.time[0])} – ${moment(state.time[1])}`, { time: null }, clockTitle(...state.time));
+  if (state.time && data.buckets) add(rangeMoments(state.time), { time: null }, clockTitle(...state.time));
   state.transforms.forEach((step, i) =>
     add(transformWords(step), { transforms: state.transforms.filter((other, k) => k !== i) }));
   const all = element("button", { type: "button", class: "crumb" }, crumbs.length ? "Everything" : "Everything is shown");

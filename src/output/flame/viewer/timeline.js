@@ -116,7 +116,12 @@ function showGutter(lanes, { most }) {
 
 /* Since the start or as the time of day, as the axes of other views have it; and by the recording's clock, as perfile --time does. */
 const moment = ns => overTime.timeWords(data, ns, timeLine.made ? timeLine.made.step : data.step, state.byDay);
-const seconds = (ns, digits = data.step < 1e7 ? 6 : 3) => ((data.first + ns) / 1e9).toFixed(digits);
+/* To a thousandth of its length. */
+function rangeMoments([from, to]) {
+  const step = overTime.roundStep(Math.max(1, (to - from) / 1000));
+  return [from, to].map(at => overTime.timeWords(data, at, step, state.byDay)).join(" – ");
+}
+const seconds = (ns, digits = data.step < 1e7 || sliceOf(0) ? 6 : 3) => ((data.first + ns) / 1e9).toFixed(digits);
 const clockTitle = (from, to) => `By the recording's clock, as --time takes it: ${seconds(from)},${seconds(to)}`;
 function clockWords(from, to) {
   const day = overTime.hasDay(data) && !state.byDay ? `, ${overTime.timeWords(data, from, data.step, true)}` : "";
@@ -127,7 +132,7 @@ const rangeTotal = () => (state.widths === "before" ? shown.main.otherTotal : sh
 function rangeWords() {
   const [from, to] = state.time || [0, allTime()], slice = sliceOf(0), all = timeLine.made ? timeLine.made.total : 0;
   $("range").title = clockTitle(from, to);
-  const words = `${moment(from)} – ${moment(to)} (${time(to - from)})`;
+  const words = `${rangeMoments([from, to])} (${time(to - from)})`;
   if (!state.time) return words + clockWords(from, to);
   const part = shown.treeTag !== shown.askedTag || !all ? "…" : `${weight(rangeTotal())} of ${withUnit(all)}, ${percent(rangeTotal(), all)}`;
   return `${words}, ${part}${clockWords(from, to)}${slice ? ` · samples are in slices of ${time(slice.width)}` : ""}`;
