@@ -462,6 +462,27 @@ static void test_page_middle(void **state)
     close_flames(&f);
 }
 
+/* Longer pieces are of complete shorter ones and begin where those did, also when an earlier time was found since. */
+static void test_page_pieces(void **state)
+{
+    (void)state;
+    struct flames f;
+    open_flames(&f);
+    for (uint64_t i = 0; i < 1000; i++)
+        add_row(&f, 1000 + 10 * i, 0, 1);
+    assert_true(pf_page_join(&f.page, 300, NULL));
+    const uint64_t width = f.page.fold.width_ns;
+    assert_int_equal(width, 34);
+    f.page.first = 500;
+    for (uint64_t pieces = 90; pieces > 1; pieces /= 3) {
+        const uint64_t before = f.page.fold.width_ns;
+        assert_true(pf_page_join(&f.page, pieces, NULL));
+        assert_int_equal(f.page.fold.width_ns % before, 0);
+        assert_int_equal(f.page.fold.first_ns, 1000);
+    }
+    close_flames(&f);
+}
+
 /* The n-th number: of all lengths, in runs of one to four. */
 static uint64_t number_at(uint64_t n)
 {
@@ -554,6 +575,7 @@ int main(void)
         cmocka_unit_test(test_html_max_nodes),
         cmocka_unit_test(test_page),
         cmocka_unit_test(test_page_middle),
+        cmocka_unit_test(test_page_pieces),
         cmocka_unit_test(test_numbers),
         cmocka_unit_test(test_memory_short),
     };
