@@ -133,11 +133,12 @@ static uint64_t take_fraction(struct piece *piece)
     return ns;
 }
 
-/* "12.5" seconds in ns; up to 9 digits after the point. */
+/* "12.5" or ".5" seconds in ns; up to 9 digits after the point. */
 static bool take_seconds(struct piece *piece, uint64_t *ns)
 {
-    uint64_t seconds;
-    if (!take_number(piece, UINT64_MAX / 1000000000 - 1, &seconds))
+    uint64_t seconds = 0;
+    const bool below_one = piece->bytes > 1 && piece->text[0] == '.' && piece->text[1] >= '0' && piece->text[1] <= '9';
+    if (!below_one && !take_number(piece, UINT64_MAX / 1000000000 - 1, &seconds))
         return false;
     *ns = seconds * 1000000000 + take_fraction(piece);
     return true;

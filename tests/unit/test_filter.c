@@ -68,6 +68,18 @@ static void time_ranges_include_both_ends(void **state)
     pf_filter_close(&filter);
 }
 
+static void times_below_a_second_need_no_zero(void **state)
+{
+    (void)state;
+    assert_int_equal(compile(&(struct perfile_filter){.time = ".25,.75"}, NULL), 0);
+    assert_false(passes_time(249999999));
+    assert_true(passes_time(250000000));
+    assert_true(passes_time(750000000));
+    assert_false(passes_time(750000001));
+    pf_filter_close(&filter);
+    assert_true(compile(&(struct perfile_filter){.time = ".,1"}, NULL) < 0);
+}
+
 static void time_ranges_may_be_open(void **state)
 {
     (void)state;
@@ -506,6 +518,7 @@ int main(void)
         cmocka_unit_test(any_name_is_looked_at_to_its_end),
         cmocka_unit_test(close_without_open),
         cmocka_unit_test(time_ranges_include_both_ends),
+        cmocka_unit_test(times_below_a_second_need_no_zero),
         cmocka_unit_test(time_ranges_may_be_open),
         cmocka_unit_test(several_time_ranges),
         cmocka_unit_test(percents_are_of_the_recording),
