@@ -451,7 +451,7 @@ static void release(struct made *made)
 
 static const struct pf_flame_fact facts[] = {{"Recording", "/tmp/<b>made.data"},
                                              {"Command", "perf record -F 99 </script><img src=x onerror=alert(1)>"},
-                                             {"Recorded until", "2026-01-02 03:04 UTC"},
+                                             {"Ended", "2026-01-02 03:04 UTC"},
                                              {"Event", "305 samples of cycles:u, 99 Hz"},
                                              {NULL, "61.87% of all events were lost while recording (24779)"}};
 

@@ -63,7 +63,7 @@ static void put_date(struct pf_flame_about *about, const char *path)
     if (gmtime_r(&at, &tm))
         pf_put_format(&about->text, "%04d-%02d-%02d %02d:%02d UTC", tm.tm_year + 1900, tm.tm_mon + 1, tm.tm_mday,
                       tm.tm_hour, tm.tm_min);
-    end_fact(about, "Recorded until");
+    end_fact(about, "Ended");
 }
 
 static void put_events(struct pf_flame_about *about, const struct pf_flame_recording *g)

@@ -309,7 +309,7 @@ function showFacts() {
   const facts = [];
   for (let i = 0; i < data.facts.length; i += 2) facts.push([clean(data.facts[i]), clean(data.facts[i + 1])]);
   const of = label => facts.filter(fact => fact[0] === label).map(fact => fact[1]);
-  const before = of("Compared with")[0], line = [base(of("Recording")[0] || ""), before && "compared with " + base(before), of("Event")[data.event], of("Recorded until")[0],
+  const before = of("Compared with")[0], line = [base(of("Recording")[0] || ""), before && "compared with " + base(before), of("Event")[data.event], of("Ended")[0],
     clean(data.subtitle)];
   $("about").hidden = !facts.some(fact => fact[0]);
   $("summary").textContent = line.filter(x => x).join(" · ") || "About this recording";
