@@ -316,7 +316,7 @@ function testTables() {
   equal("C2: without one all is there", query.restricted(planted, {}), planted);
 }
 
-/* B2: what was joined is spread over its slice; bars that end with slices have whole ones. */
+/* B2: what was joined is spread over its slice; bars that end with slices have complete ones. */
 {
   const joined = makeData({ functions: [["work", "/bin/app"]], threads: [[1, 1, "app", 0, 100]],
     samples: [5, 15, 25, 35, 42].map(time => [time, "work", 0, 0, 0, time === 42 ? 50 : 100, 10]) });

@@ -95,6 +95,13 @@ async function testOpened(browser) {
   equal("D5: threads have one scale", await page.evaluate("new Set(shown.view.model.threads.map(row => shown.view.scaleOf(row).most)).size"), 1);
   equal("no error", page.errors.join("; "), "");
 }
+/* C8: who ran on a CPU is seen. */
+async function testOwners(browser) {
+  const page = await openView(browser, "open(tracks, { data: planted.small() }); shown.view.setMode('cpus'); shown.view.draw()");
+  const owners = await page.evaluate(`shown.view.model.cpus.map(row => [...new Set(shown.view.bucketsOf(row, 0).owners)].map(t => t < 0 ? "-" : shown.view.data.strings[shown.view.data.threads.comm[t]]).sort().join())`);
+  equal("C8: who ran on each CPU", owners, ["main", "-,parser,writer", "-,hel<b>per"]);
+  equal("no error", page.errors.join("; "), "");
+}
 async function testTracks(browser) {
   const page = await openView(browser, "open(tracks, { data: planted.small() })");
   equal("processes by weight", await labels(page), [
@@ -505,7 +512,7 @@ const browser = await openBrowser(program);
 try {
   if (process.argv.includes("--measure")) await measure(browser);
   else
-    for (const test of [testOpened, testTracks, testTracksKeys, testAxis, testSums, testCompared, testSmall, testJoined, testLong, testBare, testChart,
+    for (const test of [testOpened, testOwners, testTracks, testTracksKeys, testAxis, testSums, testCompared, testSmall, testJoined, testLong, testBare, testChart,
       testChartKeys, testHeat, testHeatSmall]) await test(browser);
 } finally {
   await browser.close();

@@ -230,7 +230,7 @@ function wantedStacks(data, { include, exclude }) {
   for (const search of all(exclude)) keep(search, 0);
   return wanted;
 }
-/* The data with the samples and intervals that such a filter leaves, for who reads columns; the same data without one. */
+/* The data with the samples and intervals that such a filter leaves, for views that read columns; the same data without one. */
 function restricted(data, { include, exclude }) {
   const stacks = wantedStacks(data, { include, exclude });
   return stacks ? kept(data, "restricted", JSON.stringify([include, exclude]), 2, () => remaining(data, stacks)) : data;

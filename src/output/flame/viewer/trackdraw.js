@@ -2,7 +2,7 @@
 /* How Tracks are drawn: where times and rows stand, bars, states, marks. What it draws it has from tracks.js, which extends it. */
 "use strict";
 const trackDrawing = (() => {
-const T = overTime, { ALL, CPU, PROCESS, THREAD, spread, addWaits } = trackRows;
+const T = overTime, { ALL, CPU, PROCESS, THREAD, spread, addWaits, ownersOf } = trackRows;
 const AXIS = 26, NARROW = 560, WAIT = 4, ROW_HIGH = 34, LOST = 0;
 /* What happened at a time: its name, its colour, its form. */
 const MARKS = [["lost samples", "more", "down"], ["throttled", "wait", "square"], ["fork", "text", "up"],
@@ -96,6 +96,7 @@ class Drawing {
     if (row.drawn[at] && row.drawn[at].tag === tag) return row.drawn[at];
     const made = { tag, busy: this.busyOf(row, pane, part, tag), blocked: null, ready: null, most: 0 };
     for (let b = 0; b < made.busy.length; b++) if (made.busy[b] > made.most) made.most = made.busy[b];
+    if (row.kind === CPU) made.owners = ownersOf(pane, part.lists[0], this.step, this.first, this.buckets);
     if (pane.intervals && part.threads && part.threads.length) {
       made.blocked = new Float64Array(this.buckets);
       made.ready = new Float64Array(this.buckets);
@@ -154,12 +155,18 @@ class Drawing {
     p.fillStyle = css.accent;
     for (let b = 0; b < drawn.busy.length; b++) {
       if (!drawn.busy[b]) continue;
+      if (drawn.owners && !T.forced.matches) p.fillStyle = this.colourOfThread(drawn.owners[b]);
       const x = Math.round(this.xOf(pane, (first + b) * step)), tall = Math.max(1, Math.min(1, drawn.busy[b] / scale.most) * room);
       p.fillRect(x, bottom - tall, Math.max(1, Math.round(this.xOf(pane, (first + b + 1) * step)) - x), tall);
     }
     if (drawn.blocked && !states) this.drawWaits(p, pane, drawn, bottom, waits, row.parts[at].threads.length);
     this.drawMarks(p, pane, row, at, y + 1, high);
     if (scale.words) this.drawScale(p, pane.x + pane.width, y, scale.words);
+  }
+  /* Threads that follow each other in the list have colours that are far from each other. */
+  colourOfThread(thread) {
+    const dark = document.documentElement.classList.contains("dark");
+    return thread < 0 ? this.css.quiet : `hsl(${(thread * 137.5 % 360).toFixed(0)},${dark ? "45%,58%" : "55%,58%"})`;
   }
   drawScale(p, x, y, words) {
     p.font = "10px " + T.FONT;

@@ -118,6 +118,23 @@ function addWaits(pane, threads, step, first, blocked, ready) {
     }
   }
 }
+/* Which thread ran most in each bucket of a list of samples in order of time, -1: none. */
+function ownersOf({ data: { samples: { time, thread, weight } } }, list, step, first, count) {
+  const owners = new Int32Array(count).fill(-1), sums = new Map();
+  let at = -1, most = 0;
+  for (let k = T.firstAt(list, time, first * step); k < list.length; k++) {
+    const i = list[k], bucket = Math.floor(time[i] / step) - first;
+    if (bucket >= count) break;
+    if (bucket !== at) {
+      sums.clear();
+      [at, most] = [bucket, 0];
+    }
+    const sum = (sums.get(thread[i]) || 0) + weight[i];
+    sums.set(thread[i], sum);
+    if (sum > most) [most, owners[bucket]] = [sum, thread[i]];
+  }
+  return owners;
+}
 
-return { ALL, CPU, PROCESS, THREAD, makePane, makeRows, spread, addWaits };
+return { ownersOf, ALL, CPU, PROCESS, THREAD, makePane, makeRows, spread, addWaits };
 })();

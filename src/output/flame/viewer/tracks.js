@@ -243,12 +243,12 @@ class Tracks extends withTrackKeys(trackDrawing.Drawing) {
       for (let i = 0; data.marks && i < data.marks.kind.length && kinds.size < MARKS.length; i++)
         kinds.add(Math.min(data.marks.kind[i], MARKS.length - 1));
     }
-    const tag = [...kinds].join() + this.hasWaits;
+    const tag = [...kinds].join() + this.hasWaits + this.mode;
     if (this.key.tag === tag) return;
     this.key.tag = tag;
     const sign = name => T.element("i", { class: "ot-sign ot-" + name });
     const part = (name, text) => T.element("span", {}, sign(name), text);
-    this.key.replaceChildren(part("on", this.data.samplesAreWaits ? "off CPU, at the end of each time" : "on CPU"),
+    this.key.replaceChildren(part("on", this.data.samplesAreWaits ? "off CPU, at the end of each time" : this.mode === "cpus" ? "on CPU; a colour for each thread" : "on CPU"),
       ...(this.hasWaits ? [part("blocked", "blocked"), part("ready", "ready, without a CPU")] : []),
       ...[...kinds].sort().map(kind => part(MARKS[kind][2] + " ot-c-" + MARKS[kind][1], MARKS[kind][0])));
   }
@@ -397,6 +397,8 @@ class Tracks extends withTrackKeys(trackDrawing.Drawing) {
     if (!part) return [...words, "not in this recording"];
     const most = T.heaviest(pane.data, part.lists, b * step, (b + 1) * step);
     words.push(this.busyWords(pane, row, most, b));
+    const owner = row.kind === CPU ? this.bucketsOf(row, at).owners[b - this.first] ?? -1 : -1;
+    if (owner >= 0) words.push(`mostly ${T.threadWords(pane.data, owner)}`);
     if (most.fn >= 0) words.push(`${T.briefName(this.calls, pane.data, most.fn)} ${(100 * most.share).toFixed(0)}%`);
     const wait = this.waitAt(pane, row, part, time), marks = this.marksNear(pane, row, part, time);
     return wait ? [...words.slice(0, most.count ? words.length : 2), ...wait, ...marks] : [...words, this.waitWords(pane, at, row, b), ...marks];
