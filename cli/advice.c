@@ -61,7 +61,8 @@ static bool lists_file(int folder, const char *name, const char *path)
     return found;
 }
 
-bool pf_package_of(const char *path, char package[128])
+/* Finds the package that contains a file in the lists of dpkg. False when no package contains it. */
+static bool pf_package_of(const char *path, char package[128])
 {
     DIR *folder = opendir(lists);
     const struct dirent *entry;

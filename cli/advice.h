@@ -26,7 +26,5 @@ void pf_advice_give(struct pf_advice *advice, const char *input);
 void pf_advice_missing(struct perfile_reader *reader, const char *input);
 /* Prints the views that are made for the events of the recording, as advice after a report. */
 void pf_advice_fitting(struct perfile_reader *reader, const char *input);
-/* Finds the package that contains a file in the lists of dpkg. False when no package contains it. */
-bool pf_package_of(const char *path, char package[128]);
 
 #endif

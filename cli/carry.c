@@ -42,7 +42,8 @@ static bool append(const char *input, const struct perfile_bundle *bundle, const
     return done;
 }
 
-bool pf_has_bundle(const char *input, struct perfile_bundle *bundle)
+/* Finds the bundle after the recording at `input`. False: there is none, or it cannot be read. */
+static bool pf_has_bundle(const char *input, struct perfile_bundle *bundle)
 {
     *bundle = (struct perfile_bundle)PERFILE_BUNDLE_INIT;
     return perfile_bundle_look(input, bundle, NULL) == 0 && bundle->bytes;

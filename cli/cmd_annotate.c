@@ -56,7 +56,6 @@ static const struct pf_option options[] = {
     PF_OPTION_OUTPUT,
     {0},
 };
-static const struct pf_option_group group = {"Options", options};
 
 /* ---- what the operands are --------------------------------------------------------------------------------------- */
 
@@ -134,6 +133,6 @@ const struct pf_command pf_command_annotate = {
     .operand_max = 2,
     .pages = true,
     .interactive = true,
-    .groups = {&group, PF_SAMPLE_GROUPS},
+    .groups = {PF_GROUP("Options", options), PF_SAMPLE_GROUPS},
     .run = run,
 };

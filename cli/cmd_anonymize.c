@@ -30,7 +30,6 @@ static const struct pf_option options[] = {
     PF_OPTION_REPORT_FORMAT,
     {0},
 };
-static const struct pf_option_group group = {"Options", options};
 
 /* ---- the key ---- */
 
@@ -186,6 +185,6 @@ const struct pf_command pf_command_anonymize = {
     .examples = "anonymize -o shared.data perf.data",
     PF_ONE_RECORDING,
     .own_bytes = sizeof(struct settings),
-    .groups = {&group, &pf_writing_group, &pf_serial_group, &pf_limit_group, &pf_common_group},
+    .groups = {PF_GROUP("Options", options), &pf_writing_group, &pf_serial_group, &pf_limit_group, &pf_common_group},
     .run = run,
 };

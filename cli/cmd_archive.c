@@ -39,7 +39,6 @@ static const struct pf_option options[] = {
            "complete."),
     {0},
 };
-static const struct pf_option_group group = {"Options", options};
 
 const struct pf_command pf_command_archive = {
     .name = "archive",
@@ -51,6 +50,6 @@ const struct pf_command pf_command_archive = {
     .examples = "archive perf.data\n"
                 "report --archive perf.data.tar.gz perf.data",
     PF_ONE_RECORDING,
-    .groups = {&group, &pf_symbol_group, &pf_serial_group, &pf_limit_group, &pf_common_group},
+    .groups = {PF_GROUP("Options", options), &pf_symbol_group, &pf_serial_group, &pf_limit_group, &pf_common_group},
     .run = run,
 };

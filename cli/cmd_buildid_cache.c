@@ -7,7 +7,6 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 
 struct settings {
     bool list, purge_all;
@@ -261,7 +260,6 @@ static const struct pf_option options[] = {
     PF_IGNORED("force", 'f', NULL, "Ignored, for compatibility with perf."),
     {0},
 };
-static const struct pf_option_group group = {"Options", options};
 
 const struct pf_command pf_command_buildid_cache = {
     .name = "buildid-cache",
@@ -272,6 +270,6 @@ const struct pf_command pf_command_buildid_cache = {
                 "buildid-cache --add ./server\n"
                 "buildid-cache --missing perf.data",
     .own_bytes = sizeof(struct settings),
-    .groups = {&group, &pf_limit_group, &pf_common_group},
+    .groups = {PF_GROUP("Options", options), &pf_limit_group, &pf_common_group},
     .run = run,
 };

@@ -28,7 +28,6 @@ static const struct pf_option options[] = {
             "of it."),
     {0},
 };
-static const struct pf_option_group group = {"Options", options};
 
 const struct pf_command pf_command_bundle = {
     .name = "bundle",
@@ -42,6 +41,6 @@ const struct pf_command pf_command_bundle = {
                 "bundle --archive perf.data.tar.gz -o one.data perf.data",
     PF_ONE_RECORDING,
     .own_bytes = sizeof(struct settings),
-    .groups = {&group, &pf_symbol_group, &pf_serial_group, &pf_limit_group, &pf_common_group},
+    .groups = {PF_GROUP("Options", options), &pf_symbol_group, &pf_serial_group, &pf_limit_group, &pf_common_group},
     .run = run,
 };

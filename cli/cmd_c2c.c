@@ -57,7 +57,6 @@ static const struct pf_option options[] = {
     PF_OPTION_OUTPUT,
     {0},
 };
-static const struct pf_option_group group = {"Options", options};
 
 #define FLAG(option, bit, text) PF_BITS(option, 0, PF_AT(events.flags), bit, text)
 static const struct pf_option perf_options[] = {
@@ -67,7 +66,6 @@ static const struct pf_option perf_options[] = {
     PF_IGNORED("full-symbols", 0, NULL, "Ignored, for compatibility with perf: no name is cut."),
     {0},
 };
-static const struct pf_option_group perf_group = {PF_PERF_TEXT, perf_options, true};
 
 const struct pf_command pf_command_c2c = {
     .name = "c2c",
@@ -78,6 +76,6 @@ const struct pf_command pf_command_c2c = {
            "records them if the processor supports it, with the options of perfile record; best with -a.",
     PF_SUBVIEWS(views, 2),
     .own_bytes = sizeof(struct settings),
-    .groups = {&group, &perf_group, PF_SAMPLE_GROUPS},
+    .groups = {PF_GROUP("Options", options), PF_GROUP(PF_PERF_TEXT, perf_options, true), PF_SAMPLE_GROUPS},
     .run = run,
 };

@@ -36,7 +36,6 @@ static const struct pf_option options[] = {
     PF_OPTION_REPORT_FORMAT,
     {0},
 };
-static const struct pf_option_group group = {"Options", options};
 
 static struct perfile_cut_options cut_options(const struct pf_settings *settings,
                                               const struct perfile_edit_options *edit_options)
@@ -475,6 +474,7 @@ const struct pf_command pf_command_cut = {
                 "cut --comms make -o make.data perf.data",
     PF_ONE_RECORDING,
     .own_bytes = sizeof(struct settings),
-    .groups = {&group, &pf_filter_group, &pf_writing_group, &pf_serial_group, &pf_limit_group, &pf_common_group},
+    .groups = {PF_GROUP("Options", options), &pf_filter_group, &pf_writing_group, &pf_serial_group, &pf_limit_group,
+               &pf_common_group},
     .run = run,
 };

@@ -45,7 +45,6 @@ static const struct pf_option options[] = {
     PF_IGNORED("tod", 0, NULL, "Ignored, for compatibility with perf: it is about CTF."),
     {0},
 };
-static const struct pf_option_group group = {"Options", options};
 
 const struct pf_command pf_command_data = {
     .name = "data",
@@ -57,6 +56,7 @@ const struct pf_command pf_command_data = {
     .operand_max = 2,
     .operand_values = {.known = subverb_at},
     .own_bytes = sizeof(struct settings),
-    .groups = {&group, &pf_filter_group, &pf_symbol_group, &pf_serial_group, &pf_limit_group, &pf_common_group},
+    .groups = {PF_GROUP("Options", options), &pf_filter_group, &pf_symbol_group, &pf_serial_group, &pf_limit_group,
+               &pf_common_group},
     .run = run,
 };

@@ -54,7 +54,6 @@ static const struct pf_option options[] = {
            "compact: join files that are smaller than SIZE, to files of up to twice that [64M]."),
     {0},
 };
-static const struct pf_option_group group = {"Options", options};
 
 const struct pf_command pf_command_dataset = {
     .name = "dataset",
@@ -67,6 +66,6 @@ const struct pf_command pf_command_dataset = {
     .operand_max = 2,
     .operand_values = {.known = action_at},
     .own_bytes = sizeof(struct pf_dataset_settings),
-    .groups = {&group, &pf_common_group},
+    .groups = {PF_GROUP("Options", options), &pf_common_group},
     .run = run,
 };

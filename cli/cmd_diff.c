@@ -82,7 +82,6 @@ static const struct pf_option side_options[] = {
     PF_FLAG("after", 0, OWN(after), "The following recordings are from after the change.", .set = begin_side),
     {0},
 };
-static const struct pf_option_group side_group = {"Recordings", side_options};
 
 static const struct pf_option row_options[] = {
     PF_VALUES(LIST, "sort", 's', "KEYS", OWN(sort), .table = keys,
@@ -104,7 +103,6 @@ static const struct pf_option row_options[] = {
             "Do not guess whether functions on one side only were renamed or inlined; use only --map."),
     {0},
 };
-static const struct pf_option_group row_group = {"What is compared", row_options};
 
 static const struct pf_option test_options[] = {
     PF_ROW(
@@ -117,7 +115,6 @@ static const struct pf_option test_options[] = {
            "The level of significance [0.05; of --fail-above with one recording on a side 0.01]."),
     {0},
 };
-static const struct pf_option_group test_group = {"Verdicts", test_options};
 
 static const struct pf_option gate_options[] = {
     PF_ROW(
@@ -132,7 +129,6 @@ static const struct pf_option gate_options[] = {
            "With --fail-above: no rows of this function, binary or thread; as --only."),
     {0},
 };
-static const struct pf_option_group gate_group = {"Gate", gate_options};
 
 static const struct pf_option baseline_options[] = {
     PF_ROW(TEXT, "against", 0, "FOLDER", OWN(against),
@@ -144,7 +140,6 @@ static const struct pf_option baseline_options[] = {
     PF_ROW(NUMBER, "keep", 0, "N", OWN(keep), "With --update: how many profiles FOLDER keeps, the newest [10]."),
     {0},
 };
-static const struct pf_option_group baseline_group = {"Baselines", baseline_options};
 
 static const struct pf_option print_options[] = {
     PF_VALUES(CHOICE, "format", 0, "FORMAT", PF_AT(format), .known = format_at, "The output format."),
@@ -160,7 +155,6 @@ static const struct pf_option print_options[] = {
     PF_OPTION_OUTPUT_WITHOUT_LETTER, /* perf's -o is --order */
     {0},
 };
-static const struct pf_option_group print_group = {"Output", print_options};
 
 /* ---- one comparison ---------------------------------------------------------------------------------------------- */
 
@@ -761,7 +755,9 @@ const struct pf_command pf_command_diff = {
     .operand_max = SIZE_MAX,
     .pages = true,
     .own_bytes = sizeof(struct pf_diff_settings),
-    .groups = {&side_group, &row_group, &test_group, &gate_group, &baseline_group, &print_group, &pf_comms_filter_group,
+    .groups = {PF_GROUP("Recordings", side_options), PF_GROUP("What is compared", row_options),
+               PF_GROUP("Verdicts", test_options), PF_GROUP("Gate", gate_options),
+               PF_GROUP("Baselines", baseline_options), PF_GROUP("Output", print_options), &pf_comms_filter_group,
                &pf_symbol_group, &pf_reading_group, &pf_limit_group, &pf_common_group},
     .run = run_diff,
 };

@@ -10,7 +10,6 @@ static const struct pf_option options[] = {
     PF_OPTION_OUTPUT,
     {0},
 };
-static const struct pf_option_group group = {"Options", options};
 
 const struct pf_command pf_command_dump = {
     .name = "dump",
@@ -22,6 +21,6 @@ const struct pf_command pf_command_dump = {
                 "dump --format json perf.data | jq .type",
     PF_ONE_RECORDING,
     .pages = true,
-    .groups = {&group, &pf_input_group, &pf_limit_group, &pf_common_group},
+    .groups = {PF_GROUP("Options", options), &pf_input_group, &pf_limit_group, &pf_common_group},
     .run = pf_run_output,
 };

@@ -362,7 +362,6 @@ static const struct pf_option options[] = {
     PF_OPTION_OUTPUT,
     {0},
 };
-static const struct pf_option_group group = {"Options", options};
 
 const struct pf_command pf_command_evlist = {
     .name = "evlist",
@@ -375,6 +374,6 @@ const struct pf_command pf_command_evlist = {
     PF_ONE_RECORDING,
     .pages = true,
     .own_bytes = sizeof(struct settings),
-    .groups = {&group, &pf_serial_group, &pf_limit_group, &pf_common_group},
+    .groups = {PF_GROUP("Options", options), &pf_serial_group, &pf_limit_group, &pf_common_group},
     .run = run,
 };

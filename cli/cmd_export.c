@@ -141,7 +141,6 @@ static const struct pf_option options[] = {
             "open the page of their viewer in the browser, and say how to load OUT there."),
     {0},
 };
-static const struct pf_option_group group = {"Options", options};
 
 const struct pf_command pf_command_export = {
     .name = "export",
@@ -153,6 +152,6 @@ const struct pf_command pf_command_export = {
                 "export --format firefox --open perf.data",
     .operand = "[FILE...]",
     .operand_max = SIZE_MAX,
-    .groups = {&group, PF_SAMPLE_GROUPS},
+    .groups = {PF_GROUP("Options", options), PF_SAMPLE_GROUPS},
     .run = run,
 };

@@ -71,7 +71,6 @@ static const struct pf_option options[] = {
         .first = true),
     {0},
 };
-static const struct pf_option_group group = {"Options", options};
 
 static const struct pf_option compare_options[] = {
     PF_ROW(TEXT, "before", 0, "OLD", PF_AT(before),
@@ -84,7 +83,6 @@ static const struct pf_option compare_options[] = {
          "stacks that disappeared."),
     {0},
 };
-static const struct pf_option_group compare_group = {"Comparing", compare_options};
 
 static const struct pf_option svg_options[] = {
     FLAG("inverted", 'G', inverted,
@@ -97,7 +95,6 @@ static const struct pf_option svg_options[] = {
          "were omitted."),
     {0},
 };
-static const struct pf_option_group svg_group = {"Drawing (svg)", svg_options};
 
 /* ---- folded stacks ----------------------------------------------------------------------------------------------- */
 
@@ -213,6 +210,7 @@ const struct pf_command pf_command_flame = {
                 "flame --before old.data -o diff.svg new.data",
     PF_ONE_RECORDING,
     .own_bytes = sizeof(struct settings),
-    .groups = {&group, &compare_group, &svg_group, PF_SAMPLE_GROUPS},
+    .groups = {PF_GROUP("Options", options), PF_GROUP("Comparing", compare_options),
+               PF_GROUP("Drawing (svg)", svg_options), PF_SAMPLE_GROUPS},
     .run = run,
 };

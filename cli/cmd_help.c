@@ -24,7 +24,6 @@ static const struct pf_option options[] = {
             .hidden = true),
     {0},
 };
-static const struct pf_option_group group = {"Options", options};
 
 /* ---- JSON ------------------------------------------------------------------------------------------------------ */
 
@@ -282,6 +281,6 @@ const struct pf_command pf_command_help = {
     .pages = true,
     .operand_values = {.known = verb_at},
     .own_bytes = sizeof(struct settings),
-    .groups = {&group, &pf_common_group},
+    .groups = {PF_GROUP("Options", options), &pf_common_group},
     .run = run,
 };

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include <perfile/index.h>
 
@@ -17,7 +15,6 @@ static const struct pf_option options[] = {
            "automatically and can be moved with it; times of files must be kept (cp -p)."),
     {0},
 };
-static const struct pf_option_group group = {"Options", options};
 
 static int write_index(struct pf_input *input)
 {
@@ -77,6 +74,6 @@ const struct pf_command pf_command_index = {
                 "index -o perf.data.pfi perf.data\n"
                 "convert --seekable -o small.data perf.data && perfile index small.data",
     PF_ONE_RECORDING,
-    .groups = {&group, &pf_serial_group, &pf_limit_group, &pf_common_group},
+    .groups = {PF_GROUP("Options", options), &pf_serial_group, &pf_limit_group, &pf_common_group},
     .run = run,
 };

@@ -8,7 +8,6 @@ static const struct pf_option options[] = {
     PF_OPTION_OUTPUT,
     {0},
 };
-static const struct pf_option_group group = {"Options", options};
 
 const struct pf_command pf_command_info = {
     .name = "info",
@@ -21,6 +20,6 @@ const struct pf_command pf_command_info = {
                 "info --count --format json perf.data",
     PF_ONE_RECORDING,
     .pages = true,
-    .groups = {&group, &pf_serial_group, &pf_limit_group, &pf_common_group},
+    .groups = {PF_GROUP("Options", options), &pf_serial_group, &pf_limit_group, &pf_common_group},
     .run = pf_run_output,
 };

@@ -42,7 +42,6 @@ static const struct pf_option options[] = {
     PF_OPTION_REPORT_FORMAT,
     {0},
 };
-static const struct pf_option_group group = {"Options", options};
 
 /* ---- one run ---- */
 
@@ -156,6 +155,7 @@ const struct pf_command pf_command_inject = {
     .examples = "inject --jit -o jitted.data perf.data",
     PF_ONE_RECORDING,
     .own_bytes = sizeof(struct settings),
-    .groups = {&group, &pf_writing_group, &pf_symbol_group, &pf_serial_group, &pf_limit_group, &pf_common_group},
+    .groups = {PF_GROUP("Options", options), &pf_writing_group, &pf_symbol_group, &pf_serial_group, &pf_limit_group,
+               &pf_common_group},
     .run = run,
 };

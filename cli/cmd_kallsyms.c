@@ -230,7 +230,6 @@ static const struct pf_option options[] = {
     PF_OPTION_OUTPUT,
     {0},
 };
-static const struct pf_option_group group = {"Options", options};
 
 const struct pf_command pf_command_kallsyms = {
     .name = "kallsyms",
@@ -239,6 +238,6 @@ const struct pf_command pf_command_kallsyms = {
            "or \"not found\".",
     .operand = "SYMBOL...",
     .operand_max = SIZE_MAX,
-    .groups = {&group, &pf_common_group},
+    .groups = {PF_GROUP("Options", options), &pf_common_group},
     .run = run,
 };

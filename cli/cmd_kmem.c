@@ -72,13 +72,11 @@ static const struct pf_option options[] = {
     PF_OPTION_OUTPUT,
     {0},
 };
-static const struct pf_option_group group = {"Options", options};
 
 static const struct pf_option perf_options[] = {
     FLAG("raw-ip", PERFILE_EVENTS_RAW_IP, "slab: callers as addresses."),
     {0},
 };
-static const struct pf_option_group perf_group = {PF_PERF_TEXT, perf_options, true};
 
 const struct pf_command pf_command_kmem = {
     .name = "kmem",
@@ -87,6 +85,6 @@ const struct pf_command pf_command_kmem = {
            "kmem record, with --page before the word record for pages, records the events, with the options of perfile "
            "record.",
     PF_SUBVIEWS(slab_views, 2),
-    .groups = {&group, &perf_group, PF_SAMPLE_GROUPS},
+    .groups = {PF_GROUP("Options", options), PF_GROUP(PF_PERF_TEXT, perf_options, true), PF_SAMPLE_GROUPS},
     .run = run,
 };

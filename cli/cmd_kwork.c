@@ -47,14 +47,12 @@ static const struct pf_option options[] = {
     PF_OPTION_OUTPUT,
     {0},
 };
-static const struct pf_option_group group = {"Options", options};
 
 static const struct pf_option perf_options[] = {
     PF_BITS("with-summary", 'S', PF_AT(events.flags), PERFILE_EVENTS_WITH_SUMMARY,
             "report: also print the sums of all."),
     {0},
 };
-static const struct pf_option_group perf_group = {PF_PERF_TEXT, perf_options, true};
 
 /* -k is perf's for the kinds of work, so --vmlinux has no letter here. */
 static const struct pf_option symbols[] = {
@@ -65,7 +63,6 @@ static const struct pf_option symbols[] = {
            "Look for the kernel below DIR, as if it were the root of the file system."),
     {0},
 };
-static const struct pf_option_group symbol_group = {"Symbols", symbols};
 
 const struct pf_command pf_command_kwork = {
     .name = "kwork",
@@ -76,7 +73,7 @@ const struct pf_command pf_command_kwork = {
         "CPUs. perfile kwork record records "
         "the events, with the options of perfile record.",
     PF_SUBVIEWS(views, 2),
-    .groups = {&group, &perf_group, &pf_filter_group, &symbol_group, &pf_input_group, &pf_limit_group,
-               &pf_common_group},
+    .groups = {PF_GROUP("Options", options), PF_GROUP(PF_PERF_TEXT, perf_options, true), &pf_filter_group,
+               PF_GROUP("Symbols", symbols), &pf_input_group, &pf_limit_group, &pf_common_group},
     .run = run,
 };

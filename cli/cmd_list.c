@@ -262,7 +262,6 @@ static const struct pf_option options[] = {
     PF_OPTION_OUTPUT,
     {0},
 };
-static const struct pf_option_group group = {"Options", options};
 
 const struct pf_command pf_command_list = {
     .name = "list",
@@ -275,6 +274,6 @@ const struct pf_command pf_command_list = {
     .operand_max = 1,
     .pages = true,
     .own_bytes = sizeof(struct settings),
-    .groups = {&group, &pf_common_group},
+    .groups = {PF_GROUP("Options", options), &pf_common_group},
     .run = run,
 };

@@ -60,7 +60,6 @@ static const struct pf_option options[] = {
     PF_OPTION_OUTPUT_WITHOUT_LETTER, /* perf's -o is --lock-owner */
     {0},
 };
-static const struct pf_option_group group = {"Options", options};
 
 static const struct pf_option perf_options[] = {
     PF_ROW(TEXT, "field", 'F', "LIST", PF_AT(events.fields),
@@ -69,7 +68,6 @@ static const struct pf_option perf_options[] = {
            "contention: print values with TEXT between them."),
     {0},
 };
-static const struct pf_option_group perf_group = {PF_PERF_TEXT, perf_options, true};
 
 const struct pf_command pf_command_lock = {
     .name = "lock",
@@ -80,7 +78,7 @@ const struct pf_command pf_command_lock = {
         "and with the options of perfile record (kernel 5.19 and later).",
     PF_SUBVIEWS(views, 2),
     .own_bytes = sizeof(struct settings),
-    .groups = {&group, &perf_group, &pf_cpu_filter_group, &pf_symbol_group, &pf_input_group, &pf_limit_group,
-               &pf_common_group},
+    .groups = {PF_GROUP("Options", options), PF_GROUP(PF_PERF_TEXT, perf_options, true), &pf_cpu_filter_group,
+               &pf_symbol_group, &pf_input_group, &pf_limit_group, &pf_common_group},
     .run = run,
 };

@@ -76,7 +76,6 @@ static const struct pf_option options[] = {
     PF_OPTION_OUTPUT,
     {0},
 };
-static const struct pf_option_group group = {"Options", options};
 
 const struct pf_command pf_command_mem = {
     .name = "mem",
@@ -87,6 +86,6 @@ const struct pf_command pf_command_mem = {
         "records them if the processor supports it, with the options of perfile record.",
     PF_SUBVIEWS(views, 2),
     .own_bytes = sizeof(struct settings),
-    .groups = {&group, PF_SAMPLE_GROUPS},
+    .groups = {PF_GROUP("Options", options), PF_SAMPLE_GROUPS},
     .run = run,
 };

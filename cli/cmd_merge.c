@@ -35,7 +35,6 @@ static const struct pf_option options[] = {
     PF_OPTION_REPORT_FORMAT,
     {0},
 };
-static const struct pf_option_group group = {"Options", options};
 
 /* ---- one run ---- */
 
@@ -352,6 +351,7 @@ const struct pf_command pf_command_merge = {
     .operand = "FILE...",
     .operand_max = SIZE_MAX,
     .own_bytes = sizeof(struct settings),
-    .groups = {&group, &pf_writing_group, &pf_serial_reading_group, &pf_limit_group, &pf_common_group},
+    .groups = {PF_GROUP("Options", options), &pf_writing_group, &pf_serial_reading_group, &pf_limit_group,
+               &pf_common_group},
     .run = run_merge,
 };

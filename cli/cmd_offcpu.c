@@ -24,7 +24,6 @@ static const struct pf_option options[] = {
     PF_OPTION_OUTPUT,
     {0},
 };
-static const struct pf_option_group group = {"Options", options};
 
 const struct pf_command pf_command_offcpu = {
     .name = "offcpu",
@@ -37,6 +36,6 @@ const struct pf_command pf_command_offcpu = {
     .operand_max = 1,
     .pages = true,
     .own_bytes = sizeof(struct settings),
-    .groups = {&group, PF_SAMPLE_GROUPS},
+    .groups = {PF_GROUP("Options", options), PF_SAMPLE_GROUPS},
     .run = run,
 };

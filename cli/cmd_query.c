@@ -496,7 +496,6 @@ static const struct pf_option options[] = {
     PF_OPTION_OUTPUT,
     {0},
 };
-static const struct pf_option_group group = {"Options", options};
 
 const struct pf_command pf_command_query = {
     .name = "query",
@@ -516,6 +515,7 @@ const struct pf_command pf_command_query = {
     .operand_is_free = true,
     .pages = true,
     .own_bytes = sizeof(struct settings),
-    .groups = {&group, &pf_filter_group, &pf_symbol_group, &pf_forceless_group, &pf_limit_group, &pf_common_group},
+    .groups = {PF_GROUP("Options", options), &pf_filter_group, &pf_symbol_group, &pf_forceless_group, &pf_limit_group,
+               &pf_common_group},
     .run = run,
 };

@@ -67,7 +67,6 @@ static const struct pf_option what_options[] = {
          "NAME, disable NAME, ping, evlist, snapshot, stop; each successful one is answered with ack."),
     {0},
 };
-static const struct pf_option_group what_group = {"What is recorded", what_options};
 
 static const struct pf_option sample_options[] = {
     STACK_FRAMES("Callchains: --call-graph auto, the default without --event; called perf, --call-graph fp."),
@@ -100,7 +99,6 @@ static const struct pf_option sample_options[] = {
     NUMBER("kernel-maxstack", 0, "N", options.max_stack, "The maximum length of callchains."),
     {0},
 };
-static const struct pf_option_group sample_group = {"Contents of samples", sample_options};
 
 static const struct pf_option file_options[] = {
     PF_ROW(TEXT, "output", 'o', "FILE", PF_AT(output),
@@ -148,7 +146,6 @@ static const struct pf_option file_options[] = {
          "Record running processes at the end, not at the start."),
     {0},
 };
-static const struct pf_option_group file_group = {"The recording", file_options};
 
 static const struct pf_option repeat_options[] = {
     NUMBER("repeat", 0, "N", repeat,
@@ -161,7 +158,6 @@ static const struct pf_option repeat_options[] = {
     TEXT("warm-up", 0, "N", warm_up, "With --repeat: first run each command N times without recording it [1]."),
     {0},
 };
-static const struct pf_option_group repeat_group = {"Recordings to compare", repeat_options};
 
 enum { RING_BYTES_MAX = 1 << 30 };
 
@@ -929,6 +925,8 @@ const struct pf_command pf_command_record = {
     .operand = "[COMMAND [ARGUMENT...]]",
     .operand_max = SIZE_MAX,
     .takes_command = true,
-    .groups = {&what_group, &sample_group, &file_group, &repeat_group, &pf_common_group},
+    .groups = {PF_GROUP("What is recorded", what_options), PF_GROUP("Contents of samples", sample_options),
+               PF_GROUP("The recording", file_options), PF_GROUP("Recordings to compare", repeat_options),
+               &pf_common_group},
     .run = run,
 };

@@ -5,7 +5,6 @@ static const struct pf_option options[] = {
     PF_OPTION_REPORT_FORMAT,
     {0},
 };
-static const struct pf_option_group group = {"Options", options};
 
 static int repair(struct perfile_reader *reader, struct perfile_writer *writer, const struct pf_settings *settings,
                   const struct perfile_edit_options *edit_options, struct perfile_edit_report *report,
@@ -29,6 +28,6 @@ const struct pf_command pf_command_repair = {
            "if bytes had to be dropped.",
     .examples = "repair perf.data -o repaired.data",
     PF_ONE_RECORDING,
-    .groups = {&group, &pf_writing_group, &pf_serial_group, &pf_limit_group, &pf_common_group},
+    .groups = {PF_GROUP("Options", options), &pf_writing_group, &pf_serial_group, &pf_limit_group, &pf_common_group},
     .run = run,
 };

@@ -97,7 +97,6 @@ static const struct pf_option options[] = {
             "if it cannot be shown."),
     {0},
 };
-static const struct pf_option_group group = {"Options", options};
 
 static const struct pf_option graphs[] = {
     FLAG("children", 0, PERFILE_REPORT_CHILDREN,
@@ -124,7 +123,6 @@ static const struct pf_option graphs[] = {
     PF_OPTION_UNWIND,
     {0},
 };
-static const struct pf_option_group graph_group = {"Callchains", graphs};
 
 static int report(const struct pf_command *command, struct pf_settings *settings)
 {
@@ -163,6 +161,6 @@ const struct pf_command pf_command_report = {
     PF_ONE_RECORDING,
     .pages = true,
     .interactive = true,
-    .groups = {&group, &graph_group, PF_SAMPLE_GROUPS},
+    .groups = {PF_GROUP("Options", options), PF_GROUP("Callchains", graphs), PF_SAMPLE_GROUPS},
     .run = report,
 };

@@ -124,7 +124,6 @@ static const struct pf_option options[] = {
     PF_OPTION_OUTPUT,
     {0},
 };
-static const struct pf_option_group group = {"Options", options};
 
 static const struct pf_option perf_options[] = {
     FLAG("summary", 's', PERFILE_SCHED_SUMMARY, "timehist: print only the sums of each task and CPU."),
@@ -157,7 +156,6 @@ static const struct pf_option perf_options[] = {
            "timehist: callchains of at most N functions, besides two of the scheduler [5]."),
     {0},
 };
-static const struct pf_option_group perf_group = {PF_PERF_TEXT, perf_options, true};
 
 const struct pf_command pf_command_sched = {
     .name = "sched",
@@ -168,7 +166,7 @@ const struct pf_command pf_command_sched = {
         "that are unknown because records were lost are empty, and counted. perfile sched record records the "
         "events, with the options of perfile record.",
     PF_SUBVIEWS(views, 3),
-    .groups = {&group, &perf_group, &pf_tid_filter_group, &pf_symbol_group, &pf_input_group, &pf_limit_group,
-               &pf_common_group},
+    .groups = {PF_GROUP("Options", options), PF_GROUP(PF_PERF_TEXT, perf_options, true), &pf_tid_filter_group,
+               &pf_symbol_group, &pf_input_group, &pf_limit_group, &pf_common_group},
     .run = run,
 };

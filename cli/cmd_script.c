@@ -46,7 +46,6 @@ static const struct pf_option options[] = {
     PF_OPTION_OUTPUT,
     {0},
 };
-static const struct pf_option_group group = {"Options", options};
 
 static const struct pf_option shows[] = {
     SHOW("task", PERFILE_SHOW_TASK, "Print COMM, FORK and EXIT records too."),
@@ -60,7 +59,6 @@ static const struct pf_option shows[] = {
     SHOW("text-poke", PERFILE_SHOW_TEXT_POKE, "Print TEXT_POKE records too."),
     {0},
 };
-static const struct pf_option_group show_group = {"Records between the samples", shows};
 
 extern const struct pf_command pf_command_dump;
 
@@ -114,7 +112,7 @@ const struct pf_command pf_command_script = {
     PF_ONE_RECORDING,
     .pages = true,
     .own_bytes = sizeof(struct settings),
-    .groups = {&group, &pf_filter_group, &show_group, &pf_symbol_group, &pf_input_group, &pf_limit_group,
-               &pf_common_group},
+    .groups = {PF_GROUP("Options", options), &pf_filter_group, PF_GROUP("Records between the samples", shows),
+               &pf_symbol_group, &pf_input_group, &pf_limit_group, &pf_common_group},
     .run = run,
 };

@@ -104,7 +104,6 @@ static const struct pf_option what_options[] = {
     PRINT("table", 0, PERFILE_STAT_TABLE, "With --repeat also print how long each run took."),
     {0},
 };
-static const struct pf_option_group what_group = {"What is counted", what_options};
 
 static const struct pf_option how_options[] = {
     PF_ROW(NUMBER, "interval-print", 'I', "MS", OWN(interval_ms), "Print what was counted every MS milliseconds.",
@@ -118,7 +117,6 @@ static const struct pf_option how_options[] = {
     TEXT("log-fd", 0, "FD", OWN(log_fd), "Write to this descriptor: --log-fd 3 3>>FILE adds to a file."),
     {0},
 };
-static const struct pf_option_group how_group = {"When and where it is printed", how_options};
 
 static const struct pf_option print_options[] = {
     FLAG("no-aggr", 'A', no_aggregation, "Print each CPU separately.", .first = true),
@@ -616,7 +614,6 @@ static const struct pf_option report_options[] = {
     PF_OPTION_OUTPUT,
     {0},
 };
-static const struct pf_option_group report_group = {"Options", report_options};
 
 static const struct pf_command report_command = {
     .name = "stat",
@@ -626,7 +623,7 @@ static const struct pf_command report_command = {
     .operand = "[FILE...]",
     .operand_max = SIZE_MAX,
     .pages = true,
-    .groups = {&print_group, &report_group, &pf_serial_group, &pf_limit_group, &pf_common_group},
+    .groups = {&print_group, PF_GROUP("Options", report_options), &pf_serial_group, &pf_limit_group, &pf_common_group},
     .run = run_report,
 };
 
@@ -644,6 +641,7 @@ const struct pf_command pf_command_stat = {
     .operand_max = SIZE_MAX,
     .takes_command = true,
     .own_bytes = sizeof(struct pf_stat_settings),
-    .groups = {&what_group, &print_group, &how_group, &pf_common_group},
+    .groups = {PF_GROUP("What is counted", what_options), &print_group,
+               PF_GROUP("When and where it is printed", how_options), &pf_common_group},
     .run = run,
 };

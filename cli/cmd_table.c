@@ -55,7 +55,6 @@ static const struct pf_option options[] = {
     PF_OPTION_OUTPUT,
     {0},
 };
-static const struct pf_option_group group = {"Options", options};
 
 const struct pf_command pf_command_table = {
     .name = "table",
@@ -72,6 +71,6 @@ const struct pf_command pf_command_table = {
     .operand_max = 2,
     .operand_values = {.known = pf_view_at},
     .pages = true,
-    .groups = {&group, PF_SAMPLE_GROUPS},
+    .groups = {PF_GROUP("Options", options), PF_SAMPLE_GROUPS},
     .run = run,
 };

@@ -522,7 +522,6 @@ static const struct pf_option what_options[] = {
     TEXT("call-graph", 0, "HOW", options.call_graph, "Callchains: fp, dwarf or auto (copies of the stack), dwarf,BYTES, lbr."),
     {0},
 };
-static const struct pf_option_group what_group = {"What is recorded", what_options};
 
 static const struct pf_option show_options[] = {
     PF_BITS("children", 0, PF_AT(report.flags), PERFILE_REPORT_CHILDREN,
@@ -548,7 +547,6 @@ static const struct pf_option show_options[] = {
             "error if it cannot be shown."),
     {0},
 };
-static const struct pf_option_group show_group = {"What is shown", show_options};
 
 const struct pf_command pf_command_top = {
     .name = "top",
@@ -562,6 +560,7 @@ const struct pf_command pf_command_top = {
                 "top --stdio --duration 10 --delay 5\n",
     .interactive = true,
     .own_bytes = sizeof(struct pf_top_settings),
-    .groups = {&what_group, &show_group, &pf_symbol_group, &pf_common_group},
+    .groups = {PF_GROUP("What is recorded", what_options), PF_GROUP("What is shown", show_options), &pf_symbol_group,
+               &pf_common_group},
     .run = run,
 };

@@ -76,7 +76,6 @@ static const struct pf_option options[] = {
     PF_IGNORED("stdio", 0, NULL, "Ignored, for compatibility with the other views: the text is always that of perf."),
     {0},
 };
-static const struct pf_option_group group = {"Options", options};
 
 static const struct pf_option text_options[] = {
     FLAG("with-summary", 'S', PERFILE_EVENTS_WITH_SUMMARY, "Print the summary after the calls."),
@@ -95,7 +94,6 @@ static const struct pf_option text_options[] = {
            "Only calls with a callchain of at least N functions."),
     {0},
 };
-static const struct pf_option_group text_group = {"Text (without --format and --columns)", text_options, true};
 
 static const struct pf_option filters[] = {
     PF_ROW(
@@ -114,7 +112,6 @@ static const struct pf_option filters[] = {
     PF_ROW(TEXT, "comms", 'c', "LIST", PF_AT(filter.comms), "Only threads with these names: make,cc1."),
     {0},
 };
-static const struct pf_option_group filter_group = {"Filters (all must match)", filters};
 
 const struct pf_command pf_command_trace = {
     .name = "trace",
@@ -127,7 +124,8 @@ const struct pf_command pf_command_trace = {
     .operand_max = 1,
     .pages = true,
     .own_bytes = sizeof(struct settings),
-    .groups = {&group, &text_group, &filter_group, &pf_symbol_group, &pf_input_group, &pf_limit_group,
+    .groups = {PF_GROUP("Options", options), PF_GROUP("Text (without --format and --columns)", text_options, true),
+               PF_GROUP("Filters (all must match)", filters), &pf_symbol_group, &pf_input_group, &pf_limit_group,
                &pf_common_group},
     .run = run,
 };

@@ -38,14 +38,10 @@ struct pf_diff_output {
 void pf_diff_print(const struct pf_diff_output *output);
 /* The call tree. */
 void pf_diff_print_tree(const struct pf_diff_output *output);
-/* "113.9 ms", "1.3 G", "17.8%": signed shows a plus. */
-const char *pf_diff_weight(const struct pf_diff_output *output, double weight, bool is_signed, char text[32]);
 /* "+25.0%", or "new". */
 const char *pf_diff_percent(const struct perfile_diff_row *row, char text[32]);
 /* The functions, module or thread of the row as one text. */
 const char *pf_diff_name(const struct perfile_diff_row *row, char *text, size_t capacity);
-/* "3% of their time before" and the like: what the gate allows. */
-const char *pf_diff_limit(const struct pf_diff_output *output, char text[64]);
 /* A sentence that is understood without the table: which rows fail. */
 void pf_diff_explain(const struct pf_diff_output *output, const struct perfile_diff_row *row, char *text,
                      size_t capacity);

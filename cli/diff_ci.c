@@ -2,7 +2,6 @@
 /* Formats that continuous integration shows beside a change, and folded stacks. */
 #include "diff.h"
 
-#include <math.h>
 #include <stdio.h>
 
 enum { CAPACITY = 8192 };

@@ -16,7 +16,8 @@ struct scale {
 static const struct scale times[] = {{1e9, " s"}, {1e6, " ms"}, {1e3, " us"}, {1, " ns"}};
 static const struct scale counts[] = {{1e9, " G"}, {1e6, " M"}, {1e3, " k"}, {1, ""}};
 
-const char *pf_diff_weight(const struct pf_diff_output *output, double weight, bool is_signed, char text[32])
+/* "113.9 ms", "1.3 G", "17.8%": signed shows a plus. */
+static const char *pf_diff_weight(const struct pf_diff_output *output, double weight, bool is_signed, char text[32])
 {
     const char *unit = output->info.unit ? output->info.unit : "";
     const struct scale *scale = !strcmp(unit, "ns") ? times : counts;
@@ -247,7 +248,8 @@ static void put_noise(const struct pf_diff_output *output, size_t unsure, size_t
 
 /* ---- the gate ---------------------------------------------------------------------------------------------------- */
 
-const char *pf_diff_limit(const struct pf_diff_output *output, char text[64])
+/* "3% of their time before" and the like: what the gate allows. */
+static const char *pf_diff_limit(const struct pf_diff_output *output, char text[64])
 {
     snprintf(text, 64, "%.40s", pf_diff_own(output->settings)->fail_above);
     return text;

@@ -25,8 +25,6 @@ int pf_run_edit(const struct pf_command *command, struct pf_settings *settings, 
 int pf_run_edit_report(const struct pf_command *command, struct pf_settings *settings, pf_edit *edit,
                        pf_edit_print *print);
 
-/* Finds the bundle after the recording at `input`. False: there is none, or it cannot be read. */
-bool pf_has_bundle(const char *input, struct perfile_bundle *bundle);
 /* Appends the bundle of the input, if it has one, to what was written of it; says so where it is left out. A status. */
 int pf_carry_bundle(const char *verb, const char *input, const char *output, bool wanted);
 /* A row of the report of several recordings. */

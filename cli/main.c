@@ -44,8 +44,7 @@ static const struct pf_option options[] = {
     PF_OPTION_BUILDID_DIR,
     {0},
 };
-static const struct pf_option_group group = {"Options", options};
-const struct pf_command pf_no_verb = {.name = "", .groups = {&group, &pf_common_group}};
+const struct pf_command pf_no_verb = {.name = "", .groups = {PF_GROUP("Options", options), &pf_common_group}};
 
 /* Verbs that only perf has; existing verbs are found before. */
 static const struct perf_verb {

@@ -231,6 +231,13 @@ struct pf_option_group {
     bool of_text; /* only the text of perf has what they ask for, and no table */
 };
 
+/* For tables of groups: one of a single verb. */
+#define PF_GROUP(...)                                                                                                  \
+    &(const struct pf_option_group)                                                                                    \
+    {                                                                                                                  \
+        __VA_ARGS__                                                                                                    \
+    }
+
 struct pf_command {
     const char *name;     /* "": what stands before the verb */
     const char *summary;  /* half a sentence, lower case, no full stop */

@@ -2,7 +2,6 @@
 #include "presets.h"
 #include "help.h"
 #include "message.h"
-#include "views.h"
 
 #include <perfile/recorder.h>
 #include <perfile/table.h>

@@ -4,7 +4,6 @@
 #include "message.h"
 #include "stream.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -84,7 +84,7 @@ bool pf_dataset_make_folders(const char *path)
 }
 
 /* Appears complete under its name. */
-bool pf_write_small(const char *path, const char *text)
+static bool pf_write_small(const char *path, const char *text)
 {
     char *temporary = NULL;
     const char *slash = strrchr(path, '/');
@@ -111,7 +111,7 @@ bool pf_write_small(const char *path, const char *text)
 }
 
 /* Reads a complete small file, to be freed. NULL: see errno. */
-char *pf_read_small(const char *path)
+static char *pf_read_small(const char *path)
 {
     enum { MAX = 1 << 24 };
     FILE *file = fopen(path, "re");

@@ -75,9 +75,6 @@ int pf_dataset_open(struct pf_dataset *dataset, const char *verb, const char *pa
 /* "DATASET/damaged/samples/host=a", to be freed; NULL: out of memory. */
 char *pf_dataset_folder(const struct pf_dataset *dataset, const struct pf_added *added, size_t table);
 char *pf_dataset_marker(const struct pf_dataset *dataset, const char *id);
-/* Writes a small file, which appears atomically, and reads one completely (to be freed). False, NULL: see errno. */
-bool pf_write_small(const char *path, const char *text);
-char *pf_read_small(const char *path);
 /*
  * The same with a last line "end DIGEST" of the text before it, which reading removes. NULL and EBADMSG: it is wrong.
  */

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 #include "app.h"
-#include "code.h"
-#include "print.h"
 #include "tui.h"
 
 #include <inttypes.h>

@@ -2,7 +2,6 @@
 /* The flame graph in cells: the root on top, callees below, as wide as they weigh. */
 #include "app.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

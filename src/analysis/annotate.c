@@ -8,7 +8,6 @@
 #include "base/function_name.h"
 #include "base/locale.h"
 #include "base/sized.h"
-#include "symbol/demangle/demangle.h"
 #include "symbol/find/bundle.h"
 
 /* ---- opening ----------------------------------------------------------------------------------------------------- */

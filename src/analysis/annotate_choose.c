@@ -85,9 +85,8 @@ static int choose_all(struct choosing *c, struct perfile_error *error)
     for (size_t i = 0; i < count; i++) {
         if (!is_chosen(c, i))
             continue;
-        if (!pf_grow(choice->allocator, &choice->ranks, &choice->capacity, choice->count + 1, sizeof(*choice->ranks)))
+        if (!PF_APPEND(choice->allocator, choice->ranks, choice->count, choice->capacity, (uint32_t)i))
             return pf_fail_memory(error, "functions");
-        choice->ranks[choice->count++] = (uint32_t)i;
     }
     return pf_memory_was_short(choice->allocator) ? pf_fail_memory(error, "functions") : 0;
 }

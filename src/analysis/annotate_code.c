@@ -11,7 +11,6 @@
 #include "base/error.h"
 #include "base/sized.h"
 #include "symbol/code.h"
-#include "symbol/demangle/demangle.h"
 
 enum { CODE_BYTES_MAX = 16 << 20, FRAMES_MAX = 64, MISSING_BYTES = 768 };
 

@@ -6,7 +6,7 @@
 #include "analysis/counters.h"
 #include "analysis/synthesizers.h"
 #include "base/error.h"
-#include "base/filter_clock.h"
+#include "base/filter.h"
 
 /* Which synthesizer gave a sample. */
 struct origin {

@@ -46,10 +46,8 @@ static int add(struct parser *parser, struct pf_expression_step step)
     parser->values += 1 - consumed_by(step.action);
     if (parser->values > PF_EXPRESSION_DEPTH)
         return refuse(parser, "too long a chain");
-    if (!pf_grow(expression->allocator, &expression->steps, &expression->capacity, expression->count + 1,
-                 sizeof(*expression->steps)))
+    if (!PF_APPEND(expression->allocator, expression->steps, expression->count, expression->capacity, step))
         return pf_fail_memory(parser->error, "expression");
-    expression->steps[expression->count++] = step;
     return 0;
 }
 

@@ -146,10 +146,7 @@ static __attribute__((noinline)) bool list_space(struct pf_blocks *blocks, struc
     if (PF_LIKELY(blocks->listed[number] == blocks->started))
         return true;
     blocks->listed[number] = blocks->started;
-    if (!pf_grow(allocator, &block->spaces, &block->space_capacity, block->space_count + 1, sizeof(*block->spaces)))
-        return false;
-    block->spaces[block->space_count++] = number;
-    return true;
+    return PF_APPEND(allocator, block->spaces, block->space_count, block->space_capacity, number);
 }
 
 /* Samples tend to be in the same spaces as the one before. */
@@ -237,10 +234,8 @@ static bool keep_more(const struct pf_blocks *blocks, struct block *block, struc
                               pf_delivered_cgroup(&blocks->item, blocks->delivery)};
     if (PF_LIKELY(!more.weight && !more.cgroup))
         return true;
-    if (!pf_grow(blocks->options.allocator, &block->more, &block->more_capacity, block->more_count + 1,
-                 sizeof(*block->more)))
+    if (!PF_APPEND(blocks->options.allocator, block->more, block->more_count, block->more_capacity, more))
         return false;
-    block->more[block->more_count++] = more;
     sample->flags |= HAS_MORE;
     return true;
 }
@@ -343,10 +338,9 @@ static bool retire_spaces(struct pf_blocks *blocks)
     for (size_t i = 0; i < pf_min(positions->count, blocks->listed_capacity); i++) {
         if (i == blocks->nowhere || !blocks->listed[i] || blocks->listed[i] >= before)
             continue;
-        if (!pf_grow(blocks->options.allocator, &blocks->retired, &blocks->retired_capacity, blocks->retired_count + 1,
-                     sizeof(*blocks->retired)))
+        if (!PF_APPEND(blocks->options.allocator, blocks->retired, blocks->retired_count, blocks->retired_capacity,
+                       (uint32_t)i))
             return false;
-        blocks->retired[blocks->retired_count++] = (uint32_t)i;
     }
     blocks->swept = blocks->started;
     if (blocks->retired_count && !pf_address_cache_retire(positions, blocks->retired, blocks->retired_count))

@@ -115,10 +115,9 @@ static bool index_lines(struct pf_sources *sources, struct pf_source *file)
     char *line = file->text, *end = line + file->bytes;
     *end = '\0';
     while (line < end) {
-        if (!pf_grow(sources->allocator, &file->starts, &file->line_capacity, file->line_count + 1,
-                     sizeof(*file->starts)))
+        if (!PF_APPEND(sources->allocator, file->starts, file->line_count, file->line_capacity,
+                       (uint32_t)(line - file->text)))
             return false;
-        file->starts[file->line_count++] = (uint32_t)(line - file->text);
         char *stop = memchr(line, '\n', (size_t)(end - line));
         stop = stop ? stop : end;
         if (stop > line && stop[-1] == '\r')
@@ -150,10 +149,9 @@ const struct pf_source *pf_sources_find(struct pf_sources *sources, const char *
         return &sources->files[index];
     if (!pf_map_get(&sources->by_text, hash, &index) || strcmp(sources->files[index].name, name) != 0) {
         index = sources->count;
-        if (!pf_grow(sources->allocator, &sources->files, &sources->capacity, sources->count + 1,
-                     sizeof(*sources->files)))
+        if (!PF_APPEND(sources->allocator, sources->files, sources->count, sources->capacity,
+                       (struct pf_source){.name = name}))
             return NULL;
-        sources->files[sources->count++] = (struct pf_source){.name = name};
         if (!load(sources, &sources->files[index], fetch, context) || !pf_map_put(&sources->by_text, hash, index))
             return NULL;
     }

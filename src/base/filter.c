@@ -9,7 +9,6 @@
 
 #include "base/error.h"
 #include "base/event_name.h"
-#include "base/filter_clock.h"
 
 /* A piece of the user's text. */
 struct piece {

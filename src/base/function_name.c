@@ -3,21 +3,6 @@
 
 #include "base/name_scan.h"
 
-const char *pf_operator_end(const char *at)
-{
-    static const char word[] = "operator", signs[] = "<>=!+-*/%^&|~,";
-    static const char *const longer[] = {"<=>", "<<=", ">>=", "->*", "()", "[]", "<<", ">>", "->",
-                                         "<=",  ">=",  "==",  "!=",  "&&", "||", "++", "--", "+=",
-                                         "-=",  "*=",  "/=",  "%=",  "^=", "&=", "|="};
-    if (strncmp(at, word, sizeof(word) - 1) != 0)
-        return NULL;
-    at += sizeof(word) - 1;
-    for (size_t i = 0; i < PF_COUNT(longer); i++)
-        if (strncmp(at, longer[i], strlen(longer[i])) == 0)
-            return at + strlen(longer[i]);
-    return *at && strchr(signs, *at) ? at + 1 : NULL;
-}
-
 static bool starts(const char *at, const char *text)
 {
     return strncmp(at, text, strlen(text)) == 0;

@@ -34,7 +34,4 @@ bool pf_function_is_called(const char *name, const char *wanted);
 /* Has * or ? that are taken for any text. */
 bool pf_function_is_pattern(const char *wanted);
 
-/* The end of a name such as "operator<" at `at`, whose signs are not brackets; NULL: it is not an operator. */
-const char *pf_operator_end(const char *at);
-
 #endif

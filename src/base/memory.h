@@ -60,6 +60,10 @@ char *pf_text_format_list(const struct perfile_allocator *allocator, const char 
  * False when out of memory; the array then is as before.
  */
 bool pf_grow(const struct perfile_allocator *allocator, void *pointer, size_t *capacity, size_t count, size_t bytes);
+/* Adds an element after the others of such an array; false when out of memory. */
+#define PF_APPEND(allocator, items, count, capacity, ...)                                                              \
+    (pf_grow(allocator, &(items), &(capacity), (count) + 1, sizeof(*(items))) &&                                       \
+     ((void)((items)[(count)++] = __VA_ARGS__), true))
 
 struct pf_arena_chunk;
 struct pf_arena {

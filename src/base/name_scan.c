@@ -1,7 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/name_scan.h"
 
-#include "base/function_name.h"
+const char *pf_operator_end(const char *at)
+{
+    static const char word[] = "operator", signs[] = "<>=!+-*/%^&|~,";
+    static const char *const longer[] = {"<=>", "<<=", ">>=", "->*", "()", "[]", "<<", ">>", "->",
+                                         "<=",  ">=",  "==",  "!=",  "&&", "||", "++", "--", "+=",
+                                         "-=",  "*=",  "/=",  "%=",  "^=", "&=", "|="};
+    if (strncmp(at, word, sizeof(word) - 1) != 0)
+        return NULL;
+    at += sizeof(word) - 1;
+    for (size_t i = 0; i < PF_COUNT(longer); i++)
+        if (strncmp(at, longer[i], strlen(longer[i])) == 0)
+            return at + strlen(longer[i]);
+    return *at && strchr(signs, *at) ? at + 1 : NULL;
+}
 
 void pf_name_scan_open(struct pf_name_scan *scan, const char *name, size_t bytes)
 {

@@ -33,6 +33,8 @@ struct pf_name_scan {
     struct pf_name_open closed; /* of PF_NAME_CLOSE; open[depth] of before */
 };
 
+/* The end of a name such as "operator<" at `at`, whose signs are not brackets; NULL: it is not an operator. */
+const char *pf_operator_end(const char *at);
 void pf_name_scan_open(struct pf_name_scan *scan, const char *name, size_t bytes);
 enum pf_name_token pf_name_scan_next(struct pf_name_scan *scan);
 

@@ -6,7 +6,6 @@
 
 #include "base/error.h"
 #include "base/sized.h"
-#include "edit/anonymize_records.h"
 
 static const char what[] = "perfile_anonymize";
 

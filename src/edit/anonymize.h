@@ -125,6 +125,11 @@ int32_t pf_anon_pid(const struct pf_anonymizer *a, int32_t pid);
 int pf_anon_tracing(struct pf_anonymizer *a, struct perfile_bytes *body, struct perfile_error *error);
 void pf_anon_raw(struct pf_anonymizer *a, const struct perfile_event *event, struct perfile_bytes *raw);
 
+/* ---- anonymize_records.c ---- */
+
+/* The step's function for records; the context is a struct pf_anonymizer. */
+int pf_anon_record(void *context, struct pf_item *item, struct perfile_error *error);
+
 /* ---- anonymize_features.c ---- */
 
 int pf_anon_feature(void *context, struct perfile_reader *reader, uint32_t number, struct perfile_bytes *body,

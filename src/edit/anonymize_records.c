@@ -3,10 +3,7 @@
  * Records: a function for each type with content that must be hidden. All are encoded anew, so that nothing unknown
  * slips through.
  */
-#include "edit/anonymize_records.h"
-
 #include "edit/anonymize.h"
-#include "schema/schema.h"
 
 typedef int changer(struct pf_anonymizer *a, struct pf_item *item, struct perfile_error *error);
 

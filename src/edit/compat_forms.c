@@ -2,7 +2,6 @@
 /* For an older perf: records. */
 #include "base/error.h"
 #include "edit/compat.h"
-#include "schema/schema.h"
 
 enum { WEIGHT_BITS = 32 };
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "edit/convert.h"
 
-#include "base/error.h"
 #include "base/sized.h"
 
 enum { STEPS_MAX = 3 };

@@ -2,7 +2,6 @@
 /* Finds how processes are related, and which threads live when a cut begins. */
 #include <stdlib.h>
 
-#include "base/error.h"
 #include "edit/cut.h"
 
 enum { NOTES_MAX = 1 << 20 };
@@ -145,10 +144,9 @@ static bool note_life(struct pf_cut *cut, const struct pf_life_note *note)
         pf_lifetimes_follow(&cut->living.lifetimes, note);
         return !cut->living.lifetimes.failed;
     }
-    if (!pf_grow(cut->allocator, &cut->living.notes, &cut->living.note_capacity, cut->living.note_count + 1,
-                 sizeof(*cut->living.notes)))
+    if (!PF_APPEND(cut->allocator, cut->living.notes, cut->living.note_count, cut->living.note_capacity,
+                   (struct pf_cut_note){*note, cut->living.notes_made++}))
         return false;
-    cut->living.notes[cut->living.note_count++] = (struct pf_cut_note){*note, cut->living.notes_made++};
     return cut->living.note_count < NOTES_MAX || follow_notes(cut, UINT64_MAX);
 }
 

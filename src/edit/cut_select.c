@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What becomes of a record when a recording is cut. */
 #include "base/error.h"
-#include "base/filter_clock.h"
+#include "base/filter.h"
 #include "edit/cut.h"
 
 /* ---- samples ---- */

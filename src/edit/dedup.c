@@ -4,7 +4,6 @@
  * part counts its own, and what is beyond the highest count so far is new: so the output has the maximum of the parts.
  */
 #include "base/bytes.h"
-#include "base/error.h"
 #include "edit/merge.h"
 
 struct slot {

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Build ids in the records of mappings, and mappings only where they are hit. */
-#include <stdio.h>
 
 #include "base/bytes.h"
 #include "base/error.h"

@@ -3,7 +3,6 @@
 #include "base/bytes.h"
 #include "base/error.h"
 #include "edit/merge.h"
-#include "schema/schema.h"
 
 /* ---- parts of one recording ---- */
 
@@ -246,10 +245,9 @@ static int route_event(struct pf_merge *merge, struct pf_merge_input *input, con
     else if (!add_event(merge, input, event))
         return PERFILE_ERROR_MEMORY;
     merge->events[index].routed = input->number + 1;
-    if (!pf_grow(merge->allocator, &input->routes, &input->route_capacity, input->route_count + 1,
-                 sizeof(*input->routes)))
+    if (!PF_APPEND(merge->allocator, input->routes, input->route_count, input->route_capacity,
+                   (struct pf_merge_route){.event = index, .at = find_positions(event->attr)}))
         return PERFILE_ERROR_MEMORY;
-    input->routes[input->route_count++] = (struct pf_merge_route){.event = index, .at = find_positions(event->attr)};
     int result = 0;
     for (size_t i = 0; i < event->id_count && result == 0; i++)
         result = take_id(merge, input, index, event->ids[i]);

@@ -50,10 +50,9 @@ static int add_tracepoint(struct pf_merge *merge, const struct pf_merge_input *i
                        "tracepoint %" PRIu32 " is %s:%s in %s and %s:%s%s in %s: one recording cannot have both",
                        tracepoint->id, known->system, known->name, owner, tracepoint->system, tracepoint->name,
                        strcmp(known->name, tracepoint->name) ? "" : " with other fields", input->name);
-    if (!pf_grow(merge->allocator, &merge->added, &merge->added_capacity, merge->added_count + 1,
-                 sizeof(*merge->added)))
+    if (!PF_APPEND(merge->allocator, merge->added, merge->added_count, merge->added_capacity,
+                   (struct pf_merge_added){tracepoint, input->number}))
         return pf_fail_memory(error, "tracing data");
-    merge->added[merge->added_count++] = (struct pf_merge_added){tracepoint, input->number};
     return 0;
 }
 

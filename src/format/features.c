@@ -5,6 +5,7 @@
 
 #include "base/counted.h"
 #include "format/attr.h"
+#include "format/features.h"
 #include "format/features_walk.h"
 #include "format/tracing.h"
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The features of Android's simpleperf. */
+#include "format/features.h"
 #include "format/features_walk.h"
 
 enum { DSO_KERNEL_MODULE = 1, DSO_ELF = 2, DSO_DEX = 3 }; /* file types of simpleperf that have more to say */

@@ -3,7 +3,10 @@
 #ifndef PF_FORMAT_FEATURES_WALK_H
 #define PF_FORMAT_FEATURES_WALK_H
 
-#include "format/features.h"
+#include "base/cursor.h"
+#include "format/emit.h"
+
+struct pf_feature_context; /* features.h */
 
 /* One walk over one feature. The first damage is kept; after it only what is still certain is shown. */
 struct pf_feature_walk {

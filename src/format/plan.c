@@ -2,7 +2,6 @@
 #include "format/plan.h"
 
 #include "base/sized.h"
-#include "schema/schema.h"
 
 /* sample_type bits by the kind of their row: at a fixed offset, or after parts of any length */
 #define WORD(bit, NAME, field, meaning, doc) | 1 << bit

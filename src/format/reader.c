@@ -9,7 +9,6 @@
 #include "base/sized.h"
 #include "base/text.h"
 #include "format/attr.h"
-#include "schema/schema.h"
 
 enum { DIAGNOSTICS_KEPT = 4096 };
 

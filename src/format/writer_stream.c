@@ -4,7 +4,6 @@
 
 #include "base/counted.h"
 #include "format/writer.h"
-#include "schema/schema.h"
 
 enum { COMPRESSED_HEADER = 8, COMPRESSED2_HEADER = 16, COMPRESSED2_CAPACITY = PF_RECORD_CAPACITY - 8 };
 enum { PAYLOAD_ZEROS_MAX = 1 << 20 };
@@ -176,10 +175,9 @@ static int note_auxtrace(struct perfile_writer *writer, const uint8_t *data, siz
     writer->payload_at = stream->sink.bytes + bytes;
     if (result < 0 || writer->options.mode != PERFILE_MODE_FILE)
         return result;
-    if (!pf_grow(writer->allocator, &writer->auxtrace, &writer->auxtrace_capacity, writer->auxtrace_count + 1,
-                 sizeof(*writer->auxtrace)))
+    if (!PF_APPEND(writer->allocator, writer->auxtrace, writer->auxtrace_count, writer->auxtrace_capacity,
+                   (struct perfile_section){stream->sink.bytes, bytes}))
         return pf_fail_memory(error, "writer");
-    writer->auxtrace[writer->auxtrace_count++] = (struct perfile_section){stream->sink.bytes, bytes};
     return 0;
 }
 

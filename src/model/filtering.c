@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/error.h"
-#include "base/filter_clock.h"
+#include "base/filter.h"
 #include "base/sized.h"
 #include "model/session.h"
 

@@ -18,7 +18,9 @@
 #ifndef PF_MODEL_INDEX_H
 #define PF_MODEL_INDEX_H
 
-#include "model/session.h"
+#include "format/reader.h"
+
+struct perfile_session;
 
 enum { PF_INDEX_VERSION = 6 };
 

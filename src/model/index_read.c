@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Loading the state of a session from an index. Everything in the index is checked, as its writer is not known. */
 #include "base/error.h"
-#include "base/text.h"
 #include "io/inflate.h"
 #include "model/index.h"
+#include "model/session.h"
 
 /* Bytes of the index that were not looked at yet. */
 struct input {

@@ -8,6 +8,7 @@
 #include "base/varint.h"
 #include "io/deflate.h"
 #include "model/index.h"
+#include "model/session.h"
 #include "model/history.h"
 
 /* How far marks are apart at least, in bytes of the recording, or in bytes of a state. */

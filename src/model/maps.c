@@ -347,6 +347,35 @@ bool pf_maps_advance(struct pf_maps *maps, uint64_t time)
     return true;
 }
 
+/* ---- build ids that the header states, for mappings that have none ---- */
+
+/* Reads what the feature says now. False when out of memory; an absent or damaged feature gives as much as it can. */
+static bool read_stated_ids(struct pf_named_ids *ids, struct perfile_reader *reader)
+{
+    const struct perfile_visitor visitor = {.size = sizeof(visitor), .context = ids, .value = pf_named_ids_take};
+    const int result = perfile_feature_visit(reader, PERFILE_FEATURE_BUILD_ID, &visitor, NULL);
+    return result != PERFILE_ERROR_STOPPED && result != PERFILE_ERROR_MEMORY;
+}
+
+/* The kernel's mapping is called by the symbol that it was found by: "[kernel.kallsyms]_text". */
+static size_t name_bytes(const struct perfile_map *map)
+{
+    const char *end = map->kernel && map->filename[0] == '[' ? strchr(map->filename, ']') : NULL;
+    return end ? (size_t)(end - map->filename) + 1 : strlen(map->filename);
+}
+
+/* Fills the build id of a mapping that has none, if one is stated for its file. */
+static void fill_build_id(const struct pf_named_ids *ids, struct perfile_map *map)
+{
+    if (map->build_id_bytes || pf_is_memory_name(map->filename))
+        return;
+    const struct pf_named_id *id = pf_named_ids_find(ids, map->filename, name_bytes(map));
+    if (!id)
+        return;
+    map->build_id_bytes = id->count;
+    memcpy(map->build_id, id->bytes, sizeof(map->build_id));
+}
+
 /* ---- records ---- */
 
 /*
@@ -355,7 +384,7 @@ bool pf_maps_advance(struct pf_maps *maps, uint64_t time)
  */
 static bool add_recorded(struct pf_maps *maps, struct perfile_map *map)
 {
-    pf_stated_ids_fill(&maps->stated, map);
+    fill_build_id(&maps->stated, map);
     if (map->kernel && !map->start) {
         if (!pf_starts_with(map->filename, "[kernel.kallsyms]") && !pf_starts_with(map->filename, "[guest.kernel."))
             return true;
@@ -526,7 +555,7 @@ static bool follow_ksymbol(struct pf_maps *maps, const struct perfile_reader *re
 /* In a stream the features come first, as records. False when out of memory. */
 static bool know_stated(struct pf_maps *maps, struct perfile_reader *reader)
 {
-    if (!maps->stated_known && !pf_stated_ids_read(&maps->stated, reader))
+    if (!maps->stated_known && !read_stated_ids(&maps->stated, reader))
         return false;
     maps->stated_known = true;
     return true;

@@ -11,7 +11,7 @@
 
 #include "base/heap.h"
 #include "base/map.h"
-#include "model/stated_ids.h"
+#include "base/named_ids.h"
 
 struct perfile_space; /* a node of the tree; the root represents the tree */
 

@@ -2,6 +2,7 @@
 #include <perfile/index.h>
 
 #include "model/index.h"
+#include "model/session.h"
 
 /* After the last required time, pf_limits_end_early decides whether to read on; it must see the records. */
 static bool is_unwanted(void *context, const struct perfile_block *block)

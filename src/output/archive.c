@@ -3,7 +3,6 @@
  * The binaries of a recording as a tar file that unpacks to a build-id cache, like perf archive's: NAME/ID/elf, and
  * links .build-id/xx/yyy to NAME/ID. Members have no times and owners, so equal binaries give equal files.
  */
-#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -15,7 +14,6 @@
 #include "base/bytes.h"
 #include "base/counted.h"
 #include "base/error.h"
-#include "base/locale.h"
 #include "output/output.h"
 #include "symbol/find/bundle.h"
 #include "symbol/find/find.h"

@@ -97,10 +97,9 @@ static int copy_record(const struct dump *dump, struct batch *batch, const struc
 {
     static const char zeros[8];
     const struct perfile_record *record = next->record;
-    if (!pf_grow(dump->allocator, &batch->copies, &batch->capacity, batch->count + 1, sizeof(*batch->copies)))
+    if (!PF_APPEND(dump->allocator, batch->copies, batch->count, batch->capacity,
+                   (struct copy){*record, next->tracepoint, .at = batch->bytes.used, .lines_end = batch->lines.used}))
         return fail_memory(batch);
-    batch->copies[batch->count++] =
-        (struct copy){*record, next->tracepoint, .at = batch->bytes.used, .lines_end = batch->lines.used};
     pf_put(&batch->bytes, record->data, record->bytes);
     pf_put(&batch->bytes, zeros, (8 - record->bytes % 8) % 8);
     return batch->bytes.failed ? fail_memory(batch) : 1;

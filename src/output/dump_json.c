@@ -2,7 +2,6 @@
 /* JSON Lines: one object for the header, then one for each record in the order of the file. */
 #include <stdio.h>
 
-#include "base/error.h"
 #include "base/json.h"
 #include "output/dump.h"
 #include "output/feature_json.h"

@@ -12,44 +12,8 @@ struct pf_gzip {
     const struct perfile_allocator *allocator;
     struct perfile_sink sink;
     z_stream stream;
-    enum pf_gzip_kind kind;
     uint8_t out[CAPACITY];
 };
-
-/* zlib does not say how large a block is that it gives back. */
-union block {
-    size_t bytes;
-    max_align_t aligned;
-};
-
-static void *take(void *allocator, unsigned count, unsigned bytes)
-{
-    const size_t size = sizeof(union block) + (size_t)count * bytes;
-    union block *block = pf_new(allocator, size);
-    if (!block)
-        return NULL;
-    block->bytes = size;
-    return block + 1;
-}
-
-static void give_back(void *allocator, void *pointer)
-{
-    union block *block = (union block *)pointer - 1;
-    pf_free(allocator, block, block->bytes);
-}
-
-z_stream pf_gzip_stream(const struct perfile_allocator *allocator)
-{
-    return (z_stream){.zalloc = take, .zfree = give_back, .opaque = (void *)(uintptr_t)allocator};
-}
-
-struct pf_gzip_way pf_gzip_way(enum pf_gzip_kind kind)
-{
-    static const struct pf_gzip_way ways[] = {[PF_GZIP_TEXT] = {6, Z_DEFAULT_STRATEGY},
-                                              [PF_GZIP_NUMBERS] = {2, Z_DEFAULT_STRATEGY},
-                                              [PF_GZIP_NOISE] = {2, Z_RLE}};
-    return ways[kind];
-}
 
 int pf_gzip_open(struct pf_gzip **gzip, const struct perfile_allocator *allocator, const struct perfile_sink *sink,
                  struct perfile_error *error)
@@ -60,7 +24,7 @@ int pf_gzip_open(struct pf_gzip **gzip, const struct perfile_allocator *allocato
     z->allocator = allocator;
     z->sink = *sink;
     z->stream = pf_gzip_stream(allocator);
-    const struct pf_gzip_way way = pf_gzip_way(z->kind);
+    const struct pf_gzip_way way = pf_gzip_way(PF_GZIP_TEXT);
     if (deflateInit2(&z->stream, way.level, Z_DEFLATED, MAX_WBITS + GZIP_HEADER, MAX_MEM_LEVEL - 1, way.strategy) !=
         Z_OK) {
         pf_free(allocator, z, sizeof(*z));
@@ -107,23 +71,6 @@ int pf_gzip_write(void *context, const void *data, size_t bytes)
         bytes -= piece;
     }
     return result;
-}
-
-/* Before the level changes, what came with the old one has to be out. */
-int pf_gzip_expect(struct pf_gzip *gzip, enum pf_gzip_kind kind)
-{
-    const struct pf_gzip_way way = pf_gzip_way(kind);
-    if (kind == gzip->kind)
-        return 0;
-    gzip->kind = kind;
-    gzip->stream.avail_in = 0;
-    const int result = run(gzip, Z_BLOCK);
-    gzip->stream.next_out = gzip->out;
-    gzip->stream.avail_out = CAPACITY;
-    if (result != 0 || deflateParams(&gzip->stream, way.level, way.strategy) != Z_OK)
-        return -1;
-    const size_t got = CAPACITY - gzip->stream.avail_out;
-    return got ? gzip->sink.write(gzip->sink.context, gzip->out, got) : 0;
 }
 
 int pf_gzip_finish(struct pf_gzip *gzip)

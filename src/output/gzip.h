@@ -14,14 +14,6 @@ int pf_gzip_open(struct pf_gzip **gzip, const struct perfile_allocator *allocato
 void pf_gzip_close(struct pf_gzip *gzip);
 /* For pf_text_open; the context is the gzip. 0, or the sink has failed. */
 int pf_gzip_write(void *gzip, const void *data, size_t bytes);
-
-enum pf_gzip_kind {
-    PF_GZIP_TEXT,    /* until another is expected */
-    PF_GZIP_NUMBERS, /* more work would not make much less of them */
-    PF_GZIP_NOISE,   /* the same again is found, no more */
-};
-/* What comes next. 0, or the sink has failed. */
-int pf_gzip_expect(struct pf_gzip *gzip, enum pf_gzip_kind kind);
 /* Nothing more comes. 0, or the sink has failed. */
 int pf_gzip_finish(struct pf_gzip *gzip);
 

@@ -5,7 +5,6 @@
 
 #include "base/bytes.h"
 #include "base/parts.h"
-#include "output/gzip_zlib.h"
 
 enum {
     WINDOW = 32 << 10, /* how far deflate looks back */

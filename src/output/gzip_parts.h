@@ -6,7 +6,7 @@
 #ifndef PF_OUTPUT_GZIP_PARTS_H
 #define PF_OUTPUT_GZIP_PARTS_H
 
-#include "output/gzip.h"
+#include "output/gzip_zlib.h"
 
 struct pf_gzip_parts;
 
@@ -15,6 +15,7 @@ int pf_gzip_parts_open(struct pf_gzip_parts **gzip, const struct perfile_allocat
                        const struct perfile_sink *sink, unsigned threads);
 void pf_gzip_parts_close(struct pf_gzip_parts *gzip);
 int pf_gzip_parts_write(struct pf_gzip_parts *gzip, const void *data, size_t bytes);
+/* What comes next. 0, or the sink has failed. */
 int pf_gzip_parts_expect(struct pf_gzip_parts *gzip, enum pf_gzip_kind kind);
 int pf_gzip_parts_finish(struct pf_gzip_parts *gzip);
 

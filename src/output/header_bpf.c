@@ -5,6 +5,7 @@
 #include "base/btf.h"
 #include "base/bytes.h"
 #include "base/error.h"
+#include "output/header.h"
 #include "output/header_walk.h"
 
 enum { TAG_BYTES = 8, NAME_BYTES = 16 };

@@ -2,7 +2,6 @@
 /* Events with their attributes, in perf's words. */
 #include <inttypes.h>
 
-#include "base/error.h"
 #include "output/header_walk.h"
 
 #define PUT(...) pf_put_format(walk->out, __VA_ARGS__)

@@ -3,7 +3,7 @@
 #ifndef PF_OUTPUT_HEADER_WALK_H
 #define PF_OUTPUT_HEADER_WALK_H
 
-#include "output/header.h"
+#include "base/text.h"
 
 enum { PF_HEADER_DEPTH = 8, PF_HEADER_MEMBERS = 128 };
 

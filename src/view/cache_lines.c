@@ -3,7 +3,6 @@
 #include <stdio.h>
 
 #include "analysis/events/lines.h"
-#include "base/error.h"
 #include "view/view.h"
 
 struct cache_lines {

@@ -3,7 +3,6 @@
  * What was sampled at each instruction. Of all functions those instructions that have samples; where functions are
  * asked for by name, all of their instructions, so that a listing can be made of the rows.
  */
-#include "base/error.h"
 #include "view/annotated.h"
 #include "view/ids.h"
 

@@ -7,7 +7,6 @@
 
 #include "analysis/events/kmem_page.h"
 #include "analysis/events/kmem_slab.h"
-#include "base/error.h"
 #include "view/profile_source.h"
 
 struct kind;

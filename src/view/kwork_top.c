@@ -2,7 +2,6 @@
 /* Which tasks had the CPUs: a row for each task. */
 #include "analysis/events/kwork_top.h"
 
-#include "base/error.h"
 #include "view/gathered.h"
 
 struct kwork_top {

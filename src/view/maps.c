@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Every mapping of the recording, as its records have it: nothing is looked up on this machine. */
-#include "base/error.h"
 #include "base/text.h"
 #include "symbol/recorded_ids.h"
 #include "view/reading.h"

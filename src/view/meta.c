@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* The recording in one row, so that a table of many recordings has a row for each. */
-#include "base/error.h"
 #include "view/reading.h"
 
 enum { TEXTS = 6 };

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Times off CPU, added up by thread, state and stack; and how long tasks were blocked, by the thread that woke them. */
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "analysis/events/offcpu.h"

@@ -4,7 +4,6 @@
 #include <perfile/index.h>
 
 #include "analysis/delivery.h"
-#include "base/error.h"
 
 enum { PROGRESS_RECORDS = 4096 };
 

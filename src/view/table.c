@@ -66,12 +66,8 @@ static int find_view(const char *name, const struct pf_view **view, struct perfi
 
 bool pf_table_add(struct perfile_table *table, const struct pf_column *column)
 {
-    if (!pf_grow(table->allocator, &table->columns, &table->column_capacity, table->column_count + 1,
-                 sizeof(*table->columns)))
-        return false;
-    table->columns[table->column_count++] =
-        (struct pf_vector){.column = *column, .allocator = table->allocator, .shown = !column->extra};
-    return true;
+    return PF_APPEND(table->allocator, table->columns, table->column_count, table->column_capacity,
+                     (struct pf_vector){.column = *column, .allocator = table->allocator, .shown = !column->extra});
 }
 
 bool pf_table_add_all(struct perfile_table *table, const struct pf_column *columns, size_t count)

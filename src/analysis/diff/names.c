@@ -2,6 +2,7 @@
 #include "analysis/diff/names.h"
 
 #include "base/function_name.h"
+#include "base/name_scan.h"
 
 static bool is_digit(char c)
 {

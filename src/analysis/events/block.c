@@ -90,10 +90,9 @@ static struct pf_block_request *add(struct pf_block_io *blocks, const struct not
 
 static bool remove_request(struct pf_block_io *blocks, struct pf_block_request *request)
 {
-    if (!pf_grow(blocks->allocator, &blocks->unused, &blocks->unused_capacity, blocks->unused_count + 1,
-                 sizeof(*blocks->unused)))
+    if (!PF_APPEND(blocks->allocator, blocks->unused, blocks->unused_count, blocks->unused_capacity,
+                   (uint32_t)(request - blocks->requests)))
         return false;
-    blocks->unused[blocks->unused_count++] = (uint32_t)(request - blocks->requests);
     request->used = false;
     return true;
 }

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 
 #include "analysis/events/advice.h"
-#include "base/error.h"
 
 enum { MAX_CPUS = 8192 }; /* as many as kernels are built for */
 

@@ -6,7 +6,6 @@
 
 #include "base/bytes.h"
 #include "base/error.h"
-#include "output/notes.h"
 
 /* ---- functions --------------------------------------------------------------------------------------------------- */
 

@@ -3,7 +3,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "base/bytes.h"
 #include "base/locale.h"
 #include "output/annotate/annotate.h"
 

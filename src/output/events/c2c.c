@@ -4,7 +4,6 @@
 #include <stdio.h>
 
 #include "analysis/events/lines.h"
-#include "base/error.h"
 #include "output/output.h"
 
 #define OF(id) (1ull << PF_ACCESS_##id)

@@ -4,7 +4,6 @@
 #include <stdio.h>
 
 #include "analysis/events/kwork.h"
-#include "base/error.h"
 #include "output/events/events.h"
 
 struct kwork {

@@ -479,11 +479,7 @@ static bool add_run(struct chrome *chrome, uint32_t index, size_t at)
     const struct run run = {thread->switches[at].time, end_of_state(thread, at), index, thread->switches[at].cpu};
     if (!thread->switches[at].in || run.cpu < 0)
         return true;
-    if (!pf_grow(chrome->timeline.allocator, &chrome->runs, &chrome->run_capacity, chrome->run_count + 1,
-                 sizeof(*chrome->runs)))
-        return false;
-    chrome->runs[chrome->run_count++] = run;
-    return true;
+    return PF_APPEND(chrome->timeline.allocator, chrome->runs, chrome->run_count, chrome->run_capacity, run);
 }
 
 static int compare_runs(const void *a, const void *b)
@@ -589,10 +585,9 @@ static bool end_rates(struct chrome *chrome, const struct pf_pairs *positions)
         chrome->rates[i].value = (uint64_t)((double)rate.value * 1e9 / (double)quantum + 0.5);
         if (pf_pairs_get(positions, next, (uint32_t)rate.cpu, &position) || !pf_add(rate.time, quantum, &end))
             continue;
-        if (!pf_grow(chrome->timeline.allocator, &chrome->rates, &chrome->rate_capacity, chrome->rate_count + 1,
-                     sizeof(*chrome->rates)))
+        if (!PF_APPEND(chrome->timeline.allocator, chrome->rates, chrome->rate_count, chrome->rate_capacity,
+                       (struct rate){.time = end, .cpu = rate.cpu}))
             return false;
-        chrome->rates[chrome->rate_count++] = (struct rate){.time = end, .cpu = rate.cpu};
     }
     return true;
 }
@@ -698,11 +693,8 @@ static const struct {
 
 static bool add_source(struct chrome *chrome, uint8_t kind, uint32_t index)
 {
-    if (!pf_grow(chrome->timeline.allocator, &chrome->sources, &chrome->source_capacity, chrome->source_count + 1,
-                 sizeof(*chrome->sources)))
-        return false;
-    chrome->sources[chrome->source_count++] = (struct source){.kind = kind, .order = OTHER, .index = index};
-    return true;
+    return PF_APPEND(chrome->timeline.allocator, chrome->sources, chrome->source_count, chrome->source_capacity,
+                     (struct source){.kind = kind, .order = OTHER, .index = index});
 }
 
 static bool add_series(struct chrome *chrome, uint32_t index)

@@ -627,11 +627,8 @@ static int compare_tracks(const void *a, const void *b)
 
 static bool add_track(struct pf_firefox *firefox, const struct pf_firefox_track *track)
 {
-    if (!pf_grow(firefox->timeline.allocator, &firefox->tracks, &firefox->track_capacity, firefox->track_count + 1,
-                 sizeof(*firefox->tracks)))
-        return false;
-    firefox->tracks[firefox->track_count++] = *track;
-    return true;
+    return PF_APPEND(firefox->timeline.allocator, firefox->tracks, firefox->track_count, firefox->track_capacity,
+                     *track);
 }
 
 /* Threads that have samples, or of which there is something to mark. */

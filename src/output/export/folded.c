@@ -53,10 +53,7 @@ struct folding {
 
 static bool add_frame(struct folding *f, const struct pf_flame_frame *frame)
 {
-    if (!pf_grow(f->allocator, &f->frames, &f->frame_capacity, f->frame_count + 1, sizeof(*f->frames)))
-        return false;
-    f->frames[f->frame_count++] = *frame;
-    return true;
+    return PF_APPEND(f->allocator, f->frames, f->frame_count, f->frame_capacity, *frame);
 }
 
 static bool add_frames(struct folding *f)
@@ -95,9 +92,8 @@ static bool find_path(struct folding *f, uint32_t stack)
     struct perfile_profile_stack node = PERFILE_PROFILE_STACK_INIT;
     f->path_count = 0;
     for (; perfile_profile_stack_at(f->profile, stack, &node) == 0; stack = node.parent) {
-        if (!pf_grow(f->allocator, &f->path, &f->path_capacity, f->path_count + 1, sizeof(*f->path)))
+        if (!PF_APPEND(f->allocator, f->path, f->path_count, f->path_capacity, node.frame))
             return false;
-        f->path[f->path_count++] = node.frame;
     }
     return true;
 }

@@ -271,10 +271,7 @@ static bool add_set(struct otlp *o, const struct perfile_profile_sample *row)
     add_text_attribute(o, &set, "thread.name", row->comm);
     add_attribute(o, &set, "cpu.logical_number", row->cpu);
     add_text_attribute(o, &set, "process.linux.cgroup", row->cgroup);
-    if (!pf_grow(o->options->allocator, &o->sets, &o->set_capacity, o->set_count + 1, sizeof(*o->sets)))
-        return false;
-    o->sets[o->set_count++] = set;
-    return true;
+    return PF_APPEND(o->options->allocator, o->sets, o->set_count, o->set_capacity, set);
 }
 
 /* The number of a pair, `*count` for a new one. UINT32_MAX: out of memory. */

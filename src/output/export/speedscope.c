@@ -316,9 +316,8 @@ static bool put_stack(struct scope *scope, uint32_t node)
 {
     size_t depth = 0;
     for (; node != PERFILE_NO_ID; node = scope->nodes[node].parent) {
-        if (!pf_grow(scope->options->allocator, &scope->path, &scope->path_capacity, depth + 1, sizeof(*scope->path)))
+        if (!PF_APPEND(scope->options->allocator, scope->path, depth, scope->path_capacity, scope->nodes[node].frame))
             return false;
-        scope->path[depth++] = scope->nodes[node].frame;
     }
     pf_put_char(scope->out, '[');
     while (depth--) {

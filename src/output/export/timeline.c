@@ -2,14 +2,12 @@
 #include "output/export/timeline.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 
 #include "analysis/trace/trace_format.h"
 #include "analysis/trace/trace_text.h"
 #include "base/error.h"
 #include "base/filter.h"
 #include "base/sort.h"
-#include "output/export/export.h"
 
 enum { UNTIMED_STEP_NS = 1000000, EARLIER = 16 /* threads of one id are looked through */ };
 
@@ -138,10 +136,7 @@ static struct pf_timeline_series *series_of(struct pf_timeline *timeline, uint32
 static bool add_mark(const struct pf_timeline *timeline, struct pf_timeline_marks *marks,
                      const struct pf_timeline_mark *mark)
 {
-    if (!pf_grow(timeline->allocator, &marks->items, &marks->capacity, marks->count + 1, sizeof(*marks->items)))
-        return false;
-    marks->items[marks->count++] = *mark;
-    return true;
+    return PF_APPEND(timeline->allocator, marks->items, marks->count, marks->capacity, *mark);
 }
 
 /* The data of a tracepoint, for when all descriptions are known. */
@@ -370,11 +365,10 @@ static bool take_round(struct pf_timeline *timeline, const struct perfile_record
          i++) {
         if (!timeline->sums[i])
             continue;
-        if (!pf_grow(timeline->allocator, &timeline->counts, &timeline->count_capacity, timeline->count_count + 1,
-                     sizeof(*timeline->counts)))
+        if (!PF_APPEND(
+                timeline->allocator, timeline->counts, timeline->count_count, timeline->count_capacity,
+                (struct pf_timeline_count){round.time, perfile_event_get(timeline->reader, i), timeline->sums[i]}))
             return false;
-        timeline->counts[timeline->count_count++] =
-            (struct pf_timeline_count){round.time, perfile_event_get(timeline->reader, i), timeline->sums[i]};
         timeline->sums[i] = 0;
     }
     timeline->summed = false;

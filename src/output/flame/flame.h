@@ -146,7 +146,7 @@ struct pf_html_options {
     uint64_t quantum_ns;
     struct pf_flame_before before;
     bool has_verdicts;    /* the set's frames do: changes of what is neither more nor less are noise, and grey */
-    const char *report;   /* it opens with the rows of a report: an object, see flame.c; NULL: no report */
+    const char *report;   /* it opens with the rows of a report: an object, see outputs.c; NULL: no report */
     const char *branches; /* it opens with these rows, see branches.h; NULL: none */
     size_t branch_bytes;
     const char *code; /* of functions, as code.h makes it; NULL: none */

@@ -29,7 +29,6 @@
 #include "analysis/label.h"
 #include "analysis/name_short.h"
 #include "analysis/profile/walk.h"
-#include "base/error.h"
 #include "output/flame/cut.h"
 #include "output/flame/page.h"
 #include "output/flame/times.h"

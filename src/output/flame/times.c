@@ -5,7 +5,6 @@
 #include <stdlib.h>
 
 #include "base/bytes.h"
-#include "base/error.h"
 
 enum {
     MAX_WAITS = 1 << 19,
@@ -121,10 +120,7 @@ static bool add_wait(struct pf_flame_times *times, const struct pf_wait *wait)
     }
     if (times->wait_count >= MAX_WAITS)
         pf_flame_times_thin(times, MAX_WAITS / 2);
-    if (!pf_grow(times->allocator, &times->waits, &times->wait_capacity, times->wait_count + 1, sizeof(*times->waits)))
-        return false;
-    times->waits[times->wait_count++] = *wait;
-    return true;
+    return PF_APPEND(times->allocator, times->waits, times->wait_count, times->wait_capacity, *wait);
 }
 
 /* First it could not run, then it could: two of them. */
@@ -174,10 +170,7 @@ static bool add_mark(struct pf_flame_times *times, const struct pf_mark *mark)
         times->mark_count /= 2;
         times->mark_stride *= 2;
     }
-    if (!pf_grow(times->allocator, &times->marks, &times->mark_capacity, times->mark_count + 1, sizeof(*times->marks)))
-        return false;
-    times->marks[times->mark_count++] = *mark;
-    return true;
+    return PF_APPEND(times->allocator, times->marks, times->mark_count, times->mark_capacity, *mark);
 }
 
 /* Adds a loss. When there are too many, it is added to the last one. */
@@ -187,11 +180,8 @@ static bool add_loss(struct pf_flame_times *times, uint64_t time, uint64_t count
         times->losses[times->loss_count - 1].count += count;
         return true;
     }
-    if (!pf_grow(times->allocator, &times->losses, &times->loss_capacity, times->loss_count + 1,
-                 sizeof(*times->losses)))
-        return false;
-    times->losses[times->loss_count++] = (struct pf_loss){time, count};
-    return true;
+    return PF_APPEND(times->allocator, times->losses, times->loss_count, times->loss_capacity,
+                     (struct pf_loss){time, count});
 }
 
 union any {
@@ -297,11 +287,8 @@ bool pf_flame_times_add_stack(struct pf_flame_times *times, uint64_t time, int32
 {
     if (times->stack_count >= MAX_STACKS)
         return true;
-    if (!pf_grow(times->allocator, &times->stacks, &times->stack_capacity, times->stack_count + 1,
-                 sizeof(*times->stacks)))
-        return false;
-    times->stacks[times->stack_count++] = (struct pf_wait_stack){time, tid, stack};
-    return true;
+    return PF_APPEND(times->allocator, times->stacks, times->stack_count, times->stack_capacity,
+                     (struct pf_wait_stack){time, tid, stack});
 }
 
 static int compare_stacks(const void *left, const void *right)

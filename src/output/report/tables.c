@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Reports for programs: tables of the view `functions`, or of threads, in the formats of tables. */
 #include "output/notes.h"
+#include "output/output.h"
 #include "output/table/format.h"
 #include "view/functions.h"
 

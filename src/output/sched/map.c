@@ -76,11 +76,7 @@ static bool name_task(struct map *map, const struct pf_sched_task *task, char **
 
 static bool add_cpu(struct map *map, uint32_t cpu)
 {
-    if (!pf_grow(map->sched.options.allocator, &map->order, &map->order_capacity, map->order_count + 1,
-                 sizeof(*map->order)))
-        return false;
-    map->order[map->order_count++] = cpu;
-    return true;
+    return PF_APPEND(map->sched.options.allocator, map->order, map->order_count, map->order_capacity, cpu);
 }
 
 /* Columns up to this CPU; compact: one for each that was seen. *is_new: it was not seen before. */

@@ -26,7 +26,7 @@
 #include "analysis/stack.h"
 #include "analysis/trace/trace_text.h"
 #include "base/error.h"
-#include "base/filter_clock.h"
+#include "base/filter.h"
 #include "base/map.h"
 #include "base/memory.h"
 #include "base/text.h"

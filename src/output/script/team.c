@@ -323,10 +323,8 @@ static bool try_task(struct pf_script *script, struct batch *batch, struct task 
 
 static bool add_cut(const struct pf_script_team *team, struct batch *batch, size_t task)
 {
-    if (!pf_grow(team->allocator, &batch->cuts, &batch->cut_capacity, batch->cut_count + 1, sizeof(*batch->cuts)))
-        return false;
-    batch->cuts[batch->cut_count++] = (struct cut){.task = task, .text_end = batch->text.used};
-    return true;
+    return PF_APPEND(team->allocator, batch->cuts, batch->cut_count, batch->cut_capacity,
+                     (struct cut){.task = task, .text_end = batch->text.used});
 }
 
 /* Prefetches the texts of the next tasks, so that formatting does not wait for memory. */

@@ -4,7 +4,6 @@
 #define PF_OUTPUT_TABLE_FORMAT_H
 
 #include "base/json.h"
-#include "output/output.h"
 #include "view/view.h"
 
 /* What outputs of verbs make of a table beyond its rows. All may be zero. */
@@ -70,6 +69,8 @@ void pf_table_put_rows(struct pf_sheet *sheet, const struct pf_table_format *for
 int pf_table_team_write(struct pf_sheet *sheet, const struct pf_table_format *format, struct perfile_error *error);
 /* 0, or ARGUMENT: the format is not for gzip files. */
 int pf_table_check_gzip(bool gzip, const char *format, struct perfile_error *error);
+struct pf_output; /* output/output.h */
+
 /* An output of a verb that is a table. */
 struct pf_table_output {
     const char *view, *format;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Outputs of verbs that are tables: their formats for programs are those of the view. */
+#include "output/output.h"
 #include "output/table/format.h"
 
 int pf_table_output_write(const struct pf_table_output *output, struct perfile_reader *reader,
