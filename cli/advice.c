@@ -62,7 +62,7 @@ static bool lists_file(int folder, const char *name, const char *path)
 }
 
 /* Finds the package that contains a file in the lists of dpkg. False when no package contains it. */
-static bool pf_package_of(const char *path, char package[128])
+static bool package_of(const char *path, char package[128])
 {
     DIR *folder = opendir(lists);
     const struct dirent *entry;
@@ -179,7 +179,7 @@ static void say_modules(const struct pf_advice *advice, const char *input, size_
     char more[32], package[128], symbols[160] = "";
 
     put_more(more, modules);
-    if (kind == PERFILE_TROUBLE_NO_NAMES && advice->of[kind].path && pf_package_of(advice->of[kind].path, package))
+    if (kind == PERFILE_TROUBLE_NO_NAMES && advice->of[kind].path && package_of(advice->of[kind].path, package))
         snprintf(symbols, sizeof(symbols), " (%.127s-dbgsym)", package);
     pf_message_advice("%s: no symbols for %s%s: %s%s", input, advice->of[kind].names, more, lines[line].why, symbols);
 }

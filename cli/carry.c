@@ -43,7 +43,7 @@ static bool append(const char *input, const struct perfile_bundle *bundle, const
 }
 
 /* Finds the bundle after the recording at `input`. False: there is none, or it cannot be read. */
-static bool pf_has_bundle(const char *input, struct perfile_bundle *bundle)
+static bool has_bundle(const char *input, struct perfile_bundle *bundle)
 {
     *bundle = (struct perfile_bundle)PERFILE_BUNDLE_INIT;
     return perfile_bundle_look(input, bundle, NULL) == 0 && bundle->bytes;
@@ -60,7 +60,7 @@ int pf_carry_bundle(const char *verb, const char *input, const char *output, boo
 {
     struct perfile_bundle bundle;
 
-    if (!pf_has_bundle(input, &bundle))
+    if (!has_bundle(input, &bundle))
         return PF_STATUS_OK;
     if (!wanted || !is_file(output)) {
         char files[PF_COUNTED_BYTES];

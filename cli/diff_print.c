@@ -17,7 +17,7 @@ static const struct scale times[] = {{1e9, " s"}, {1e6, " ms"}, {1e3, " us"}, {1
 static const struct scale counts[] = {{1e9, " G"}, {1e6, " M"}, {1e3, " k"}, {1, ""}};
 
 /* "113.9 ms", "1.3 G", "17.8%": signed shows a plus. */
-static const char *pf_diff_weight(const struct pf_diff_output *output, double weight, bool is_signed, char text[32])
+static const char *weight_text(const struct pf_diff_output *output, double weight, bool is_signed, char text[32])
 {
     const char *unit = output->info.unit ? output->info.unit : "";
     const struct scale *scale = !strcmp(unit, "ns") ? times : counts;
@@ -59,8 +59,8 @@ static void put_interval(const struct pf_diff_output *output, const struct perfi
     if (row->before > 0 && row->after > 0)
         snprintf(text, capacity, "%+.1f%% to %+.1f%%", 100 * row->low / row->before, 100 * row->high / row->before);
     else
-        snprintf(text, capacity, "%s to %s", pf_diff_weight(output, row->low, true, low),
-                 pf_diff_weight(output, row->high, true, high));
+        snprintf(text, capacity, "%s to %s", weight_text(output, row->low, true, low),
+                 weight_text(output, row->high, true, high));
 }
 
 /* ---- names ------------------------------------------------------------------------------------------------------- */
@@ -131,9 +131,9 @@ static void put_columns(const struct pf_diff_output *output, const char *const c
 static void put_row(const struct pf_diff_output *output, const struct perfile_diff_row *row)
 {
     char before[32], after[32], difference[32], percent[32], interval[72], line[256];
-    const char *const cells[] = {pf_diff_weight(output, row->before, false, before),
-                                 pf_diff_weight(output, row->after, false, after),
-                                 pf_diff_weight(output, row->difference, true, difference),
+    const char *const cells[] = {weight_text(output, row->before, false, before),
+                                 weight_text(output, row->after, false, after),
+                                 weight_text(output, row->difference, true, difference),
                                  row->before > 0 ? pf_diff_percent(row, percent) : "", interval};
 
     put_interval(output, row, interval, sizeof(interval));
@@ -249,7 +249,7 @@ static void put_noise(const struct pf_diff_output *output, size_t unsure, size_t
 /* ---- the gate ---------------------------------------------------------------------------------------------------- */
 
 /* "3% of their time before" and the like: what the gate allows. */
-static const char *pf_diff_limit(const struct pf_diff_output *output, char text[64])
+static const char *limit_text(const struct pf_diff_output *output, char text[64])
 {
     snprintf(text, 64, "%.40s", pf_diff_own(output->settings)->fail_above);
     return text;
@@ -263,9 +263,9 @@ void pf_diff_explain(const struct pf_diff_output *output, const struct perfile_d
     put_interval(output, row, interval, sizeof(interval));
     perfile_name_fit(pf_diff_name(row, full, sizeof(full)), 200, name, sizeof(name));
     snprintf(text, capacity, "%s: %s -> %s (%s, 95%% interval %s)%s%s", name,
-             pf_diff_weight(output, row->before, false, before), pf_diff_weight(output, row->after, false, after),
+             weight_text(output, row->before, false, before), weight_text(output, row->after, false, after),
              pf_diff_percent(row, percent), interval, row->fails ? "; the limit is " : "",
-             row->fails ? pf_diff_limit(output, limit) : "");
+             row->fails ? limit_text(output, limit) : "");
 }
 
 static void put_gate(const struct pf_diff_output *output)
@@ -278,13 +278,13 @@ static void put_gate(const struct pf_diff_output *output)
         pf_stream_print(output->stream, "\ngate: nothing can be concluded from so few recordings\n");
     else if (!output->info.failing)
         pf_stream_print(output->stream, "\ngate: passed: %s is more than %s above before (level %g)\n",
-                        of_total ? "the total" : "no row", pf_diff_limit(output, limit), output->info.limit_alpha);
+                        of_total ? "the total" : "no row", limit_text(output, limit), output->info.limit_alpha);
     else
         pf_stream_print(output->stream, "\ngate: FAILED: %s more than %s above before (level %g)%s\n",
                         of_total                    ? "the total is"
                         : output->info.failing == 1 ? "a row is"
                                                     : "rows are",
-                        pf_diff_limit(output, limit), output->info.limit_alpha, of_total ? "" : ", marked !");
+                        limit_text(output, limit), output->info.limit_alpha, of_total ? "" : ", marked !");
 }
 
 void pf_diff_print(const struct pf_diff_output *output)
@@ -357,7 +357,7 @@ static void put_node(const struct pf_diff_output *output, struct perfile_diff_ro
     const unsigned indent = depth < DEEPEST ? depth : DEEPEST;
 
     snprintf(line, sizeof(line), "%c%s %11s %8s  %*s", row->fails ? '!' : ' ', marks[row->verdict],
-             pf_diff_weight(output, row->difference, true, difference), pf_diff_percent(row, percent), (int)indent, "");
+             weight_text(output, row->difference, true, difference), pf_diff_percent(row, percent), (int)indent, "");
     const size_t left = output->columns > strlen(line) + 20 ? output->columns - strlen(line) : 20;
     perfile_name_fit(row->function ? row->function : "?", output->columns ? left : 500, name, sizeof(name));
     perfile_text_escape(name, strlen(name), escaped, sizeof(escaped));

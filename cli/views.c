@@ -80,7 +80,8 @@ static bool is_set(const struct pf_option *option, const struct pf_settings *set
     }
 }
 
-const struct pf_option *pf_text_option_set(const struct pf_command *command, const struct pf_settings *settings)
+/* An option of such a group that was given. NULL: none. */
+static const struct pf_option *text_option_set(const struct pf_command *command, const struct pf_settings *settings)
 {
     for (size_t i = 0; command->groups[i]; i++)
         for (const struct pf_option *option = command->groups[i]->options; command->groups[i]->of_text && option->name;
@@ -92,7 +93,7 @@ const struct pf_option *pf_text_option_set(const struct pf_command *command, con
 
 int pf_refuse_text_options(const struct pf_command *command, const struct pf_settings *settings)
 {
-    const struct pf_option *option = pf_text_option_set(command, settings);
+    const struct pf_option *option = text_option_set(command, settings);
 
     if (!option || (!settings->format && !settings->columns))
         return PF_STATUS_OK;
@@ -104,7 +105,7 @@ int pf_refuse_text_options(const struct pf_command *command, const struct pf_set
 /* Refuses options that contradict each other, with a message. */
 static int check(const struct pf_command *command, const struct pf_settings *settings, const struct pf_subview *view)
 {
-    const struct pf_option *option = pf_text_option_set(command, settings);
+    const struct pf_option *option = text_option_set(command, settings);
 
     if (settings->as_perf && !view->as_perf)
         pf_message("%s: perf has no text of the view %s", command->name, view->name);
@@ -125,7 +126,7 @@ int pf_run_subview(const struct pf_command *command, struct pf_settings *setting
 
     if (!view || check(command, settings, view) != PF_STATUS_OK)
         return PF_STATUS_USAGE;
-    settings->as_perf |= pf_text_option_set(command, settings) != NULL;
+    settings->as_perf |= text_option_set(command, settings) != NULL;
     if (view->as_perf && pf_wants_perf_text(settings))
         settings->kind = view->kind ? view->kind : view->view;
     else

@@ -18,8 +18,6 @@ struct pf_subview {
 /* For groups of options that are `of_text`: one of them asks for perf's text as --stdio does. */
 #define PF_PERF_TEXT "Text of perf (--stdio)"
 
-/* An option of such a group that was given. NULL: none. */
-const struct pf_option *pf_text_option_set(const struct pf_command *command, const struct pf_settings *settings);
 /* Refuses options of perf's text together with --format or --columns. A status, after a message. */
 int pf_refuse_text_options(const struct pf_command *command, const struct pf_settings *settings);
 

@@ -84,7 +84,7 @@ bool pf_dataset_make_folders(const char *path)
 }
 
 /* Appears complete under its name. */
-static bool pf_write_small(const char *path, const char *text)
+static bool write_small(const char *path, const char *text)
 {
     char *temporary = NULL;
     const char *slash = strrchr(path, '/');
@@ -111,7 +111,7 @@ static bool pf_write_small(const char *path, const char *text)
 }
 
 /* Reads a complete small file, to be freed. NULL: see errno. */
-static char *pf_read_small(const char *path)
+static char *read_small(const char *path)
 {
     enum { MAX = 1 << 24 };
     FILE *file = fopen(path, "re");
@@ -136,7 +136,7 @@ bool pf_write_checked(const char *path, const char *text)
     pf_digest_start(&digest);
     pf_digest_add(&digest, text, strlen(text));
     pf_digest_text(&digest, sum);
-    const bool is_ok = asprintf(&complete, "%send %s\n", text, sum) >= 0 && pf_write_small(path, complete);
+    const bool is_ok = asprintf(&complete, "%send %s\n", text, sum) >= 0 && write_small(path, complete);
     free(complete);
     return is_ok;
 }
@@ -144,7 +144,7 @@ bool pf_write_checked(const char *path, const char *text)
 char *pf_read_checked(const char *path)
 {
     enum { END_BYTES = 4 + PF_DIGEST_TEXT }; /* "end ", and a new line instead of the 0 */
-    char *text = pf_read_small(path), end[END_BYTES + 1], sum[PF_DIGEST_TEXT];
+    char *text = read_small(path), end[END_BYTES + 1], sum[PF_DIGEST_TEXT];
     const size_t bytes = text ? strlen(text) : 0, kept = bytes > END_BYTES ? bytes - END_BYTES : 0;
     struct pf_digest digest;
 
@@ -186,7 +186,7 @@ static int make_dataset(const struct pf_dataset *dataset, const char *path)
         is_ok = folder && pf_dataset_make_folders(folder);
         free(folder);
     }
-    if (is_ok && pf_write_small(path, text))
+    if (is_ok && write_small(path, text))
         return PF_STATUS_OK;
     pf_message("%s: cannot write: %s", dataset->path, strerror(errno));
     return PF_STATUS_OUTPUT;
@@ -228,7 +228,7 @@ int pf_dataset_open(struct pf_dataset *dataset, const char *verb, const char *pa
     int status = PF_STATUS_OK;
 
     *dataset = (struct pf_dataset){.path = path, .keys = keys ? *keys : 0};
-    char *about = root_file(dataset, "dataset"), *text = about ? pf_read_small(about) : NULL;
+    char *about = root_file(dataset, "dataset"), *text = about ? read_small(about) : NULL;
     if (text) {
         status = compare_keys(dataset, verb, text, keys);
     } else if (!about || errno != ENOENT) {

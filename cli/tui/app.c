@@ -293,7 +293,7 @@ static void draw_too_small(const struct pf_tui *app)
     pf_tui_add(&app->screen, 1, 0, app->screen.columns, PF_TUI_ALERT, "small: 40x10.");
 }
 
-void pf_tui_draw(struct pf_tui *app)
+static void tui_draw(struct pf_tui *app)
 {
     if (!is_too_small(app))
         draw_all(app);
@@ -304,7 +304,7 @@ void pf_tui_draw(struct pf_tui *app)
 static void draw_with(struct pf_tui *app, void (*draw)(struct pf_tui *app, void *context), void *context)
 {
     pf_tui_screen_clear();
-    pf_tui_draw(app);
+    tui_draw(app);
     if (is_too_small(app))
         draw_too_small(app);
     else if (draw)

@@ -72,7 +72,6 @@ uint32_t pf_tui_function(const struct pf_tui *app);
 void pf_tui_say(struct pf_tui *app, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Called after filters, weights or order have changed. */
 void pf_tui_changed(struct pf_tui *app);
-void pf_tui_draw(struct pf_tui *app);
 /*
  * Draws the screen with `draw` and returns the next key. Handles other events (a new size, the loader, Ctrl-Z).
  */

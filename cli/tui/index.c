@@ -31,7 +31,8 @@ static char *new_text(struct pf_tui_index *index, size_t bytes)
     return text;
 }
 
-const char *pf_tui_index_text(struct pf_tui_index *index, const char *text)
+/* A copy that is valid as long as the index; NULL stays NULL, and is also what comes when out of memory. */
+static const char *index_text(struct pf_tui_index *index, const char *text)
 {
     const size_t bytes = text ? strlen(text) + 1 : 0;
     char *copy = text ? new_text(index, bytes) : NULL;
@@ -67,8 +68,7 @@ static bool take_events(struct pf_tui_index *index, const struct perfile_profile
     for (size_t i = 0; i < index->event_count; i++) {
         if (perfile_profile_event_at(profile, i, &event) < 0)
             return false;
-        index->events[i] =
-            (struct pf_tui_event){pf_tui_index_text(index, event.name), pf_tui_index_text(index, event.unit)};
+        index->events[i] = (struct pf_tui_event){index_text(index, event.name), index_text(index, event.unit)};
         if (!index->events[i].name || !index->events[i].unit)
             return false;
     }
@@ -82,8 +82,8 @@ static bool take_modules(struct pf_tui_index *index, const struct perfile_profil
     for (size_t i = 0; i < index->module_count; i++) {
         if (perfile_profile_module_at(profile, i, &module) < 0)
             return false;
-        index->modules[i] = (struct pf_tui_module){.name = pf_tui_index_text(index, module.name),
-                                                   .short_name = pf_tui_index_text(index, module.short_name),
+        index->modules[i] = (struct pf_tui_module){.name = index_text(index, module.name),
+                                                   .short_name = index_text(index, module.short_name),
                                                    .kernel = module.kernel};
         if (!index->modules[i].name || !index->modules[i].short_name)
             return false;
@@ -101,7 +101,7 @@ static bool take_functions(struct pf_tui_index *index, const struct perfile_prof
             return false;
         snprintf(number, sizeof(number), "0x%" PRIx64, function.address);
         index->functions[i] = (struct pf_tui_function){
-            .name = pf_tui_index_text(index, function.name ? function.name : number),
+            .name = index_text(index, function.name ? function.name : number),
             .module = function.module,
             .kind = function.kind,
             .address = function.address,
@@ -120,7 +120,7 @@ static bool take_threads(struct pf_tui_index *index, const struct perfile_profil
     for (size_t i = 0; i < index->thread_count; i++) {
         if (perfile_profile_thread_at(profile, i, &thread) < 0)
             return false;
-        index->threads[i] = (struct pf_tui_thread){thread.pid, thread.tid, pf_tui_index_text(index, thread.comm)};
+        index->threads[i] = (struct pf_tui_thread){thread.pid, thread.tid, index_text(index, thread.comm)};
         if (thread.comm && !index->threads[i].comm)
             return false;
     }
@@ -245,7 +245,7 @@ static bool keep_comms(struct pf_tui_index *index)
             continue;
         if (combo->comm != stated) {
             stated = combo->comm;
-            if (!(kept = pf_tui_index_text(index, stated)))
+            if (!(kept = index_text(index, stated)))
                 return false;
         }
         combo->comm = kept;
@@ -336,7 +336,7 @@ static bool take_facts(struct pf_tui_index *index, const struct perfile_profile 
         return false;
     print_facts(profile, to);
     if (fclose(to) == 0)
-        index->facts = pf_tui_index_text(index, text);
+        index->facts = index_text(index, text);
     free(text);
     return index->facts;
 }

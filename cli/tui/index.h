@@ -71,8 +71,6 @@ struct pf_tui_index {
 struct pf_tui_index *pf_tui_index_make(const struct perfile_profile *profile, uint64_t quantum_ns, bool partial);
 /* NULL is allowed. */
 void pf_tui_index_free(struct pf_tui_index *index);
-/* A copy that is valid as long as the index; NULL stays NULL, and is also what comes when out of memory. */
-const char *pf_tui_index_text(struct pf_tui_index *index, const char *text);
 
 /* The file of a function as people know it. */
 static inline const char *pf_tui_dso(const struct pf_tui_index *index, uint32_t function)

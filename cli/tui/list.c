@@ -318,7 +318,7 @@ static bool make_lines(struct pf_tui_list *list)
     return fine;
 }
 
-bool pf_tui_list_make(struct pf_tui_list *list)
+static bool list_make(struct pf_tui_list *list)
 {
     free_items(list->items, list->item_count);
     list->items = NULL;
@@ -509,7 +509,7 @@ static bool recall(struct pf_tui_list *list, const struct pf_tui_memory *memory,
 bool pf_tui_list_recall(struct pf_tui_list *list, struct pf_tui_memory *memory)
 {
     struct pf_tui_item **found = memory ? calloc(memory->count + 1, sizeof(*found)) : NULL;
-    bool fine = pf_tui_list_make(list);
+    bool fine = list_make(list);
 
     if (fine && found) {
         fine = recall(list, memory, found);

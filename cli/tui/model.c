@@ -230,14 +230,14 @@ uint64_t pf_tui_weight(const struct pf_tui_model *model, struct pf_tui_value val
     return model->by_samples ? value.samples : value.period;
 }
 
-uint64_t pf_tui_model_base(const struct pf_tui_model *model)
+static uint64_t model_base(const struct pf_tui_model *model)
 {
     return pf_tui_weight(model, model->relative ? model->passed : model->all);
 }
 
 double pf_tui_share(const struct pf_tui_model *model, struct pf_tui_value value)
 {
-    const uint64_t base = pf_tui_model_base(model);
+    const uint64_t base = model_base(model);
 
     return base ? 100.0 * (double)pf_tui_weight(model, value) / (double)base : 0;
 }

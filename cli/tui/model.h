@@ -92,12 +92,10 @@ struct pf_tui_value pf_tui_row_value(const struct pf_tui_model *model, size_t ro
 struct pf_tui_value pf_tui_node_total(const struct pf_tui_model *model, uint32_t node);
 struct pf_tui_value pf_tui_node_self(const struct pf_tui_model *model, uint32_t node);
 /* The weight that shares are relative to. */
-uint64_t pf_tui_model_base(const struct pf_tui_model *model);
 uint64_t pf_tui_weight(const struct pf_tui_model *model, struct pf_tui_value value);
 double pf_tui_share(const struct pf_tui_model *model, struct pf_tui_value value);
 
 /* Makes the rows again, with the same open rows and cursor. False: out of memory. */
-bool pf_tui_list_make(struct pf_tui_list *list);
 void pf_tui_list_close(struct pf_tui_list *list);
 /* Whether there can be rows below it. */
 bool pf_tui_item_opens(struct pf_tui_list *list, struct pf_tui_item *item);

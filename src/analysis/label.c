@@ -43,7 +43,8 @@ static void cut_java(char *name)
         memmove(name, name + 1, strlen(name));
 }
 
-void pf_label_separators(char *name, bool thread)
+/* Replaces what separates frames and lines; of names of threads the spaces, too. */
+static void replace_separators(char *name, bool thread)
 {
     for (char *p = name; *p; p++) {
         if (*p == ';')
@@ -55,7 +56,7 @@ void pf_label_separators(char *name, bool thread)
 
 char *pf_label_one_line(struct pf_arena *arena, char *name, size_t more, bool thread)
 {
-    pf_label_separators(name, thread);
+    replace_separators(name, thread);
     const size_t bytes = strlen(name), capacity = 4 * bytes + more + 1;
     if (pf_printable_run(name, bytes) == bytes)
         return name;

@@ -14,8 +14,6 @@ bool pf_label_is_named(const char *name);
  * NULL: out of memory.
  */
 char *pf_label_make(struct pf_arena *arena, const char *name, const char *module, size_t more);
-/* Replaces what separates frames and lines; of names of threads the spaces, too. */
-void pf_label_separators(char *name, bool thread);
 /*
  * The name without separators, and with escapes for what cannot be printed; `more` bytes can be appended. NULL: out of
  * memory.

@@ -44,8 +44,6 @@ void pf_inject_maps_close(struct pf_inject_maps *maps);
 /* For pf_build_ids_each: what the recording says of its files. */
 int pf_inject_maps_know(void *maps, const struct pf_build_id_file *file, struct perfile_error *error);
 /* The build id of the file of a mapping; its length, 0 when it is not known or no file, errors. */
-int pf_inject_build_id(struct pf_inject_maps *maps, const struct perfile_map *map, uint8_t build_id[20],
-                       struct perfile_error *error);
 int pf_inject_add_build_id(struct pf_inject_maps *maps, struct pf_known_ids *ids, const struct perfile_map *map,
                            struct perfile_error *error);
 /* Writes it as an MMAP2 record. */

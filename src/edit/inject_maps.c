@@ -69,8 +69,8 @@ int pf_inject_maps_know(void *context, const struct pf_build_id_file *file, stru
                : keep_file(maps, file->filename, file->build_id, file->bytes, error);
 }
 
-int pf_inject_build_id(struct pf_inject_maps *maps, const struct perfile_map *map, uint8_t build_id[20],
-                       struct perfile_error *error)
+static int inject_build_id(struct pf_inject_maps *maps, const struct perfile_map *map, uint8_t build_id[20],
+                           struct perfile_error *error)
 {
     char name[PF_BUILD_ID_NAME_BYTES];
     memcpy(build_id, map->build_id, 20);
@@ -113,7 +113,7 @@ int pf_inject_map(struct pf_inject_maps *maps, const struct pf_inject_location *
         .size = sizeof(id), .pid = location->pid, .tid = location->pid, .time = location->time};
     int bytes = 0;
     if (maps->options->map_build_ids != PERFILE_MAP_BUILD_IDS_NONE)
-        bytes = pf_inject_build_id(maps, map, record.build_id, error);
+        bytes = inject_build_id(maps, map, record.build_id, error);
     if (bytes < 0)
         return bytes;
     record.build_id_size = (uint8_t)bytes;
@@ -179,7 +179,7 @@ static int rewrite(struct pf_inject_maps *maps, struct pf_item *item, const stru
                    struct perfile_error *error)
 {
     uint8_t build_id[20];
-    int bytes = pf_inject_build_id(maps, map, build_id, error);
+    int bytes = inject_build_id(maps, map, build_id, error);
     if (bytes <= 0 || map->build_id_bytes)
         return bytes < 0 ? bytes : PF_EDIT_KEEP;
     if (item->record->type == PERFILE_RECORD_MMAP) {
@@ -233,7 +233,7 @@ int pf_inject_add_build_id(struct pf_inject_maps *maps, struct pf_known_ids *ids
                            struct perfile_error *error)
 {
     uint8_t build_id[20];
-    int bytes = pf_inject_build_id(maps, map, build_id, error);
+    int bytes = inject_build_id(maps, map, build_id, error);
     const struct pf_build_id_file file = {.mode = map->kernel ? PERFILE_MISC_KERNEL : PERFILE_MISC_USER,
                                           .filename = map->filename,
                                           .build_id = build_id,

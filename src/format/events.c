@@ -240,7 +240,7 @@ static void name_breakpoint(char *text, size_t capacity, const struct perfile_at
              attr->bp_type & PERFILE_BREAKPOINT_W ? "w" : "", attr->bp_type & PERFILE_BREAKPOINT_X ? "x" : "");
 }
 
-int pf_event_name_by_attr(struct perfile_reader *reader, struct pf_event *event, struct perfile_error *error)
+static int name_by_attr(struct perfile_reader *reader, struct pf_event *event, struct perfile_error *error)
 {
     const struct perfile_attr *attr = &event->attr;
     const struct perfile_tracing *tracing;
@@ -421,7 +421,7 @@ int pf_events_name(struct perfile_reader *reader, struct perfile_error *error)
         result = name_by_meta_info(reader, error);
     for (size_t i = 0; result == 0 && i < reader->event_count; i++)
         if (!reader->events[i]->public.file_name)
-            result = pf_event_name_by_attr(reader, reader->events[i], error);
+            result = name_by_attr(reader, reader->events[i], error);
     return result;
 }
 
@@ -447,7 +447,7 @@ static int follow_attr(struct perfile_reader *reader, const struct perfile_recor
     struct pf_event *event = reader->events[reader->event_count - 1];
     result = pf_events_add_ids(reader, event, &decoded.ids, error);
     /* as in perf, features name the events that stand before them in the stream */
-    return result < 0 ? result : pf_event_name_by_attr(reader, event, error);
+    return result < 0 ? result : name_by_attr(reader, event, error);
 }
 
 static int follow_update(struct perfile_reader *reader, const struct perfile_record *record,
@@ -493,7 +493,7 @@ static int rename_tracepoints(struct perfile_reader *reader, struct perfile_erro
     int result = 0;
     for (size_t i = 0; result == 0 && i < reader->event_count; i++)
         if (reader->events[i]->attr.type == PERFILE_TYPE_TRACEPOINT && !reader->events[i]->public.file_name)
-            result = pf_event_name_by_attr(reader, reader->events[i], error);
+            result = name_by_attr(reader, reader->events[i], error);
     return result;
 }
 

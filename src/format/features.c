@@ -11,7 +11,8 @@
 
 /* ---- the walk ----------------------------------------------------------------------------------------------- */
 
-void pf_feature_damage(struct pf_feature_walk *w, const char *format, ...)
+/* Keeps the damage that is found at the cursor; the walk goes on. */
+__attribute__((format(printf, 2, 3))) static void note_damage(struct pf_feature_walk *w, const char *format, ...)
 {
     pf_feature_settle(w);
     if (w->result)
@@ -41,7 +42,7 @@ static const char *take_text(struct pf_feature_walk *w, size_t *bytes)
 {
     uint32_t length = pf_cursor_u32(w->c);
     if (!w->c->failed && length == 0) {
-        pf_feature_damage(w, "a text of 0 bytes");
+        note_damage(w, "a text of 0 bytes");
         give_up(w);
     }
     const uint8_t *text = pf_cursor_take(w->c, length);
@@ -73,7 +74,7 @@ uint64_t pf_feature_show_member(struct pf_feature_walk *w, const struct pf_featu
     return value.number.u;
 }
 
-void pf_feature_show_members(struct pf_feature_walk *w, const struct pf_feature_member *members)
+static void show_members(struct pf_feature_walk *w, const struct pf_feature_member *members)
 {
     for (; members->name && pf_feature_goes_on(w); members++)
         pf_feature_show_member(w, members);
@@ -82,7 +83,7 @@ void pf_feature_show_members(struct pf_feature_walk *w, const struct pf_feature_
 void pf_feature_show_object(struct pf_feature_walk *w, const struct pf_feature_element *self)
 {
     pf_emit_begin(w->e, NULL, false);
-    pf_feature_show_members(w, self->members);
+    show_members(w, self->members);
     pf_emit_end(w->e, false);
 }
 
@@ -105,7 +106,7 @@ static void show_list(struct pf_feature_walk *w, const char *name, uint64_t coun
     bool too_many = !w->c->failed && count > shown;
     char text[PF_COUNTED_BYTES], each[PF_COUNTED_BYTES];
     if (too_many)
-        pf_feature_damage(w, "entries of at least %s in %s: %" PRIu64, pf_count_of(min, "bytes", each),
+        note_damage(w, "entries of at least %s in %s: %" PRIu64, pf_count_of(min, "bytes", each),
                           pf_count_of(left, "bytes", text), count);
     pf_emit_begin(w->e, name, true);
     for (uint64_t i = 0; i < shown && pf_feature_goes_on(w); i++)
@@ -115,8 +116,9 @@ static void show_list(struct pf_feature_walk *w, const char *name, uint64_t coun
         give_up(w);
 }
 
-void pf_feature_show_list(struct pf_feature_walk *w, const char *name, uint64_t count,
-                          const struct pf_feature_element *of)
+/* Shows a list of `count` elements, but at most as many as fit into the bytes that are left. */
+static void feature_show_list(struct pf_feature_walk *w, const char *name, uint64_t count,
+                              const struct pf_feature_element *of)
 {
     if (pf_feature_goes_on(w))
         show_list(w, name, count, of);
@@ -216,7 +218,7 @@ static void feature_hex(struct pf_feature_walk *w, const char *name)
     {                                                                                                                  \
         static const struct pf_feature_member members[] = {__VA_ARGS__, {NULL, 0, 0}};                                 \
         pf_emit_begin(w->e, name, false);                                                                              \
-        pf_feature_show_members(w, members);                                                                           \
+        show_members(w, members);                                                                                      \
         pf_emit_end(w->e, false);                                                                                      \
     }
 
@@ -258,7 +260,7 @@ static void show_event(struct pf_feature_walk *w, const struct pf_feature_elemen
     }
     uint32_t id_count = pf_cursor_u32(w->c);
     SHOW(w, TEXT("name"));
-    pf_feature_show_list(w, "ids", id_count, &id_element);
+    feature_show_list(w, "ids", id_count, &id_element);
     pf_emit_end(w->e, false);
 }
 
@@ -268,7 +270,7 @@ static void feature_event_desc(struct pf_feature_walk *w, const char *name)
     uint32_t attr_bytes = pf_cursor_u32(w->c);
     char text[PF_COUNTED_BYTES];
     if (!w->c->failed && attr_bytes < PF_ATTR_SIZE_MIN) {
-        pf_feature_damage(w, "attributes of %s", pf_count_of(attr_bytes, "bytes", text));
+        note_damage(w, "attributes of %s", pf_count_of(attr_bytes, "bytes", text));
         give_up(w);
     }
     struct pf_feature_element event = {
@@ -298,10 +300,10 @@ static void feature_cpu_topology(struct pf_feature_walk *w, const char *name)
     pf_feature_show_counted(w, "sibling_cores", &text_element);
     pf_feature_show_counted(w, "sibling_threads", &text_element);
     if (counted && pf_cursor_left(w->c) >= 8)
-        pf_feature_show_list(w, "cpus", count, &cpu);
+        feature_show_list(w, "cpus", count, &cpu);
     if (counted && pf_cursor_left(w->c) >= 8) {
         pf_feature_show_counted(w, "sibling_dies", &text_element);
-        pf_feature_show_list(w, "die_id", count, &die);
+        feature_show_list(w, "die_id", count, &die);
     }
     pf_emit_end(w->e, false);
 }
@@ -334,7 +336,7 @@ static void show_memory_node(struct pf_feature_walk *w, const struct pf_feature_
     SHOW(w, U64("node_id"));
     SHOW(w, U64("size"));
     uint64_t bits = SHOW(w, U64("bitmapsize"));
-    pf_feature_show_list(w, "entries", bits / 64 + (bits % 64 != 0), &word);
+    feature_show_list(w, "entries", bits / 64 + (bits % 64 != 0), &word);
     pf_emit_end(w->e, false);
 }
 
@@ -344,7 +346,7 @@ static void feature_mem_topology(struct pf_feature_walk *w, const char *name)
     pf_emit_begin(w->e, name, false);
     SHOW(w, U64("version"));
     SHOW(w, ROW("block_size_bytes", U64, BYTES));
-    pf_feature_show_list(w, "nodes", pf_cursor_u64(w->c), &node);
+    feature_show_list(w, "nodes", pf_cursor_u64(w->c), &node);
     pf_emit_end(w->e, false);
 }
 
@@ -433,7 +435,7 @@ static void show_build_id(struct pf_feature_walk *w, uint16_t misc)
         bytes = id[BUILD_ID_LENGTH_AT];
         pf_emit_unsigned(w->e, "build_id_size", PERFILE_MEANS_BYTES, bytes);
         if (bytes > BUILD_ID_MAX)
-            pf_feature_damage(w, "a build id of %zu bytes", bytes);
+            note_damage(w, "a build id of %zu bytes", bytes);
     }
     pf_emit_bytes(w->e, "build_id", id, (size_t)pf_min(bytes, BUILD_ID_MAX));
 }
@@ -487,8 +489,8 @@ static void feature_build_ids(struct pf_feature_walk *w, const char *name)
         uint16_t size = pf_cursor_u16(&header);
         char text[PF_COUNTED_BYTES], left[PF_COUNTED_BYTES];
         if (size < BUILD_ID_PID + BUILD_ID_CAPACITY || size > pf_cursor_left(w->c)) {
-            pf_feature_damage(w, "a record of %s in %s", pf_count_of(size, "bytes", text),
-                              pf_count_of(pf_cursor_left(w->c), "bytes", left));
+            note_damage(w, "a record of %s in %s", pf_count_of(size, "bytes", text),
+                        pf_count_of(pf_cursor_left(w->c), "bytes", left));
             give_up(w);
             break;
         }

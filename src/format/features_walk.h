@@ -60,19 +60,13 @@ static inline bool pf_feature_goes_on(const struct pf_feature_walk *w)
     return !w->c->failed && !w->e->stopped;
 }
 
-/* Keeps the damage that is found at the cursor; the walk goes on. */
-void pf_feature_damage(struct pf_feature_walk *w, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Keeps the cursor's failure as the damage. */
 void pf_feature_settle(struct pf_feature_walk *w);
 
 /* Each reads one thing and shows it, unless it cannot be read; a number is returned, too. */
 uint64_t pf_feature_show_member(struct pf_feature_walk *w, const struct pf_feature_member *member);
-void pf_feature_show_members(struct pf_feature_walk *w, const struct pf_feature_member *members);
 void pf_feature_show_object(struct pf_feature_walk *w, const struct pf_feature_element *self);
 void pf_feature_show_u64(struct pf_feature_walk *w, const struct pf_feature_element *self);
-/* Shows a list of `count` elements, but at most as many as fit into the bytes that are left. */
-void pf_feature_show_list(struct pf_feature_walk *w, const char *name, uint64_t count,
-                          const struct pf_feature_element *of);
 /* The same for a list that starts with a u32 count. */
 void pf_feature_show_counted(struct pf_feature_walk *w, const char *name, const struct pf_feature_element *of);
 /* The next `bytes` bytes on their own: what is wrong in there does not hinder what follows. */

@@ -211,7 +211,6 @@ int pf_events_add_ids(struct perfile_reader *reader, struct pf_event *event, con
                       struct perfile_error *error);
 /* Names that features know: EVENT_DESC, META_INFO; then those made from the attr. */
 int pf_events_name(struct perfile_reader *reader, struct perfile_error *error);
-int pf_event_name_by_attr(struct perfile_reader *reader, struct pf_event *event, struct perfile_error *error);
 /* The event of a record with this header, or NULL. */
 struct pf_event *pf_event_of(struct perfile_reader *reader, uint32_t type, const uint8_t *data, uint32_t bytes);
 static inline struct pf_event *pf_event_of_sample(struct perfile_reader *reader, const uint8_t *data, uint32_t bytes)

@@ -30,7 +30,11 @@ static uint64_t module_id(const uint8_t *build_id, size_t build_id_bytes, const 
                           : hash_module(BY_NAME, name, strlen(name));
 }
 
-uint64_t pf_function_id(const struct pf_symbols *symbols, uint32_t module, const char *name, bool inlined)
+/*
+ * A function is a name in a module, and an inlined one another. `module` PF_NO_SYMBOL: nothing is mapped; `name` NULL:
+ * no symbol.
+ */
+static uint64_t function_id(const struct pf_symbols *symbols, uint32_t module, const char *name, bool inlined)
 {
     const struct pf_module *known = pf_symbols_module(symbols, module);
     const uint8_t *build_id;
@@ -93,7 +97,7 @@ static bool reserve(struct pf_stack_ids *ids, size_t count)
 static uint64_t function_of(struct pf_profile *profile, uint32_t frame)
 {
     const struct pf_frame_info *info = pf_profile_frame(profile, frame);
-    return pf_function_id(pf_profile_symbols(profile), info->module, info->name, info->kind == PF_FRAME_INLINED);
+    return function_id(pf_profile_symbols(profile), info->module, info->name, info->kind == PF_FRAME_INLINED);
 }
 
 bool pf_stack_ids_of(struct pf_stack_ids *ids, struct pf_profile *profile, const uint32_t *frames, size_t count,

@@ -15,11 +15,6 @@
 
 struct pf_vector;
 
-/*
- * A function is a name in a module, and an inlined one another. `module` PF_NO_SYMBOL: nothing is mapped; `name` NULL:
- * no symbol.
- */
-uint64_t pf_function_id(const struct pf_symbols *symbols, uint32_t module, const char *name, bool inlined);
 /* Returns the same for a module of a profile; NULL: nothing is mapped. */
 uint64_t pf_function_id_in(const struct perfile_module *module, const char *name, bool inlined);
 /* Returns the id of an address in a function. */

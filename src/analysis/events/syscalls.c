@@ -176,7 +176,8 @@ static uint64_t load(const struct pf_syscalls *syscalls, const struct perfile_by
     return field ? load_at(syscalls, raw, field->offset, field, field->bytes) : 0;
 }
 
-bool pf_syscalls_have(struct perfile_reader *reader)
+/* The recording has events of system calls, as far as they are known. */
+static bool have_syscalls(struct perfile_reader *reader)
 {
     const struct perfile_event *event;
     for (size_t i = 0; (event = perfile_event_get(reader, i)); i++) {
@@ -456,7 +457,11 @@ static bool is_listed(const char *list, const char *label)
     return false;
 }
 
-bool pf_syscall_is_wanted(const char *wanted, const struct pf_syscall *call, const char *label)
+/*
+ * Whether the call is in a list of names with '*' and '?', and groups: %file, %network, %process, %memory, %signal. A
+ * "!" before all inverts the list.
+ */
+static bool is_wanted(const char *wanted, const struct pf_syscall *call, const char *label)
 {
     if (!wanted || !*wanted)
         return true;
@@ -477,7 +482,7 @@ static int take_event(struct pf_syscalls *syscalls, const struct pf_delivered *i
     call->call = pf_syscall_of(call->abi, number);
     if (!call->call)
         call->call = binding->named;
-    if (!pf_syscall_is_wanted(syscalls->wanted, call->call, pf_syscall_label(call->call, number, label))) {
+    if (!is_wanted(syscalls->wanted, call->call, pf_syscall_label(call->call, number, label))) {
         syscalls->unwanted++;
         return 0;
     }
@@ -559,7 +564,7 @@ void pf_syscalls_notify(const struct pf_syscalls *syscalls, pf_on_note *notify, 
     uint64_t open = 0;
     if (!notify)
         return;
-    if (!pf_syscalls_have(syscalls->reader)) {
+    if (!have_syscalls(syscalls->reader)) {
         notify(context, "the recording has no events of system calls; record with: " PF_RECORD_CALLS);
         return;
     }

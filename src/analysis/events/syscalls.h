@@ -86,13 +86,6 @@ void pf_syscalls_close(struct pf_syscalls *syscalls);
 int pf_syscalls_take(struct pf_syscalls *syscalls, const struct pf_delivered *item, struct pf_syscall_event *event);
 /* 'm': events of it are page faults, 'M': major ones, '\0': something else. */
 char pf_fault_kind(const struct perfile_event *event);
-/* The recording has events of system calls, as far as they are known. */
-bool pf_syscalls_have(struct perfile_reader *reader);
-/*
- * Whether the call is in a list of names with '*' and '?', and groups: %file, %network, %process, %memory, %signal. A
- * "!" before all inverts the list.
- */
-bool pf_syscall_is_wanted(const char *wanted, const struct pf_syscall *call, const char *label);
 /* At the end: sentences about what is missing, and how it is recorded. */
 void pf_syscalls_notify(const struct pf_syscalls *syscalls, pf_on_note *notify, void *context);
 

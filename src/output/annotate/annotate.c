@@ -26,8 +26,9 @@ static void choose_events(const struct pf_annotate *annotate, struct pf_annotate
     }
 }
 
-int pf_annotate_open_function(struct pf_annotate *annotate, size_t rank, struct pf_annotate_function *function,
-                              struct perfile_error *error)
+/* Opens the function of that rank; false: out of memory. */
+static int open_function(struct pf_annotate *annotate, size_t rank, struct pf_annotate_function *function,
+                         struct perfile_error *error)
 {
     *function = (struct pf_annotate_function){.about = PERFILE_ANNOTATION_FUNCTION_INIT, .module = PERFILE_MODULE_INIT};
     int result = perfile_annotation_function_at(annotate->annotation, rank, &function->about);
@@ -43,7 +44,7 @@ int pf_annotate_open_function(struct pf_annotate *annotate, size_t rank, struct 
     return 0;
 }
 
-void pf_annotate_close_function(struct pf_annotate_function *function)
+static void close_function(struct pf_annotate_function *function)
 {
     perfile_listing_close(function->listing);
 }
@@ -203,10 +204,10 @@ static int write_functions(struct pf_annotate *annotate, const struct pf_annotat
     struct pf_annotate_function function;
     int result = 0;
     for (size_t i = 0; i < annotate->choice.count && result == 0 && !annotate->out->failed; i++) {
-        result = pf_annotate_open_function(annotate, annotate->choice.ranks[i], &function, error);
+        result = open_function(annotate, annotate->choice.ranks[i], &function, error);
         if (result == 0)
             result = format->function(annotate, &function, error);
-        pf_annotate_close_function(&function);
+        close_function(&function);
     }
     return result;
 }

@@ -56,10 +56,6 @@ struct pf_annotate_format {
 int pf_annotate_write(struct perfile_reader *reader, const struct perfile_output_options *options, struct pf_text *out,
                       const struct pf_annotate_format *format, struct perfile_error *error);
 
-/* Opens the function of that rank; false: out of memory. */
-int pf_annotate_open_function(struct pf_annotate *annotate, size_t rank, struct pf_annotate_function *function,
-                              struct perfile_error *error);
-void pf_annotate_close_function(struct pf_annotate_function *function);
 /* Returns the samples or the period of the weight, as the options require. */
 uint64_t pf_annotate_value(const struct pf_annotate *annotate, const struct perfile_weight *weight);
 /* Returns the weight of the line for the function's event in this column. */

@@ -69,7 +69,8 @@ static void free_rows(struct pf_page *page, struct pf_page_rows *rows)
     *rows = (struct pf_page_rows){0};
 }
 
-size_t pf_page_bytes(const struct pf_page *page)
+/* Of all columns in LEB128. */
+static size_t page_bytes(const struct pf_page *page)
 {
     size_t bytes = 0;
     for (unsigned i = 0; i < PF_PAGE_COLUMNS; i++)
@@ -254,7 +255,7 @@ static bool join_coarser(struct pf_page *page, uint64_t span)
     if (!pf_page_join(page, width ? pf_max(span / width / COARSER, 1) : PIECES, NULL))
         return false;
     if (width) /* where longer pieces of time do not save memory, more is allowed */
-        page->max_bytes = pf_max(page->max_bytes, 2 * pf_page_bytes(page));
+        page->max_bytes = pf_max(page->max_bytes, 2 * page_bytes(page));
     return true;
 }
 
@@ -266,7 +267,7 @@ static bool keep_small(struct pf_page *page)
         return pf_page_join(page, PIECES, NULL);
     if (!page->max_bytes || page->rows.count < page->rows.look_at)
         return true;
-    const size_t bytes = pf_page_bytes(page);
+    const size_t bytes = page_bytes(page);
     page->rows.look_at = page->rows.count + 1 + (page->max_bytes - pf_min(bytes, page->max_bytes)) / MAX_ROW_BYTES;
     return bytes <= page->max_bytes || join_coarser(page, span);
 }

@@ -82,8 +82,6 @@ bool pf_page_end(struct pf_page *page);
  * samples get; NULL: they keep it. False when out of memory.
  */
 bool pf_page_join(struct pf_page *page, uint64_t pieces, const uint32_t *node_of);
-/* Of all columns in LEB128. */
-size_t pf_page_bytes(const struct pf_page *page);
 
 /* Reads the samples; zeros are at the start. False: there are no more. */
 struct pf_page_reading {

@@ -230,7 +230,8 @@ int pf_script_type(const struct perfile_event *event)
     return event->attr->type <= SCRIPT_TYPE_BREAKPOINT ? (int)event->attr->type : SCRIPT_TYPE_OTHER;
 }
 
-bool pf_script_is_dummy(const struct perfile_event *event)
+/* Returns whether the event is software event 9, which is recorded for the sake of other records. */
+static bool is_dummy(const struct perfile_event *event)
 {
     return event->attr->type == SCRIPT_TYPE_SOFTWARE && event->attr->config == PERFILE_COUNT_SW_DUMMY;
 }
@@ -239,7 +240,7 @@ const struct perfile_event *pf_script_first_event(const struct perfile_reader *r
 {
     const struct perfile_event *event;
     for (size_t i = 0; (event = perfile_event_get(reader, i)) != NULL; i++)
-        if (pf_script_type(event) == type && !pf_script_is_dummy(event))
+        if (pf_script_type(event) == type && !is_dummy(event))
             return event;
     return NULL;
 }
@@ -274,7 +275,8 @@ static int check_company(struct pf_script_fields *fields, int type, const struct
     }
     if (!has_ip && (has_field(fields, type, SCRIPT_SRCLINE) || has_field(fields, type, SCRIPT_SRCCODE)))
         message = "source lines go with \"ip\", which is not in the list";
-    if (blocks && !pf_has_feature(reader, PERFILE_FEATURE_AUXTRACE) && !has_branch_type(reader, PERFILE_SAMPLE_BRANCH_ANY))
+    if (blocks && !pf_has_feature(reader, PERFILE_FEATURE_AUXTRACE) &&
+        !has_branch_type(reader, PERFILE_SAMPLE_BRANCH_ANY))
         message = "the instructions between branches need all branches, which perfile record -b records";
     if (has_field(fields, type, SCRIPT_BRCNTR) && !has_branch_type(reader, PERFILE_SAMPLE_BRANCH_COUNTERS))
         message = "\"brcntr\" needs branch counters, which perfile record -j any,counter records";

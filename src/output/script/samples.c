@@ -9,7 +9,7 @@
 enum { NS_PER_SECOND = 1000000000 };
 
 /* Right-aligned in `width` <= 16 places, or longer. */
-char *pf_script_right(char *at, uint64_t value, unsigned width)
+static char *put_right(char *at, uint64_t value, unsigned width)
 {
     unsigned count = pf_digit_count(value);
     memset(at, ' ', 16);
@@ -22,7 +22,7 @@ static char *put_signed_right(char *at, int32_t value, unsigned width)
 {
     char digits[16];
     if (value >= 0)
-        return pf_script_right(at, (uint64_t)value, width);
+        return put_right(at, (uint64_t)value, width);
     size_t count = (size_t)(pf_digits(digits, -(uint64_t)(int64_t)value) - digits);
     memset(at, ' ', 16);
     if (count + 1 < width)
@@ -55,7 +55,7 @@ char *pf_script_put_machine_pid(struct pf_script *script, char *at)
     if (!guest || !guest->machine_pid)
         return at;
     memcpy(at, "VM:", 3);
-    at = pf_script_right(at + 3, guest->machine_pid, 5);
+    at = put_right(at + 3, guest->machine_pid, 5);
     *at = ' ';
     return at + 1;
 }
@@ -239,7 +239,7 @@ static uint64_t find_second(struct pf_script *script)
     if (PF_LIKELY(time - script->second_ns < NS_PER_SECOND))
         return time - script->second_ns;
     uint64_t seconds = time / NS_PER_SECOND;
-    char *end = pf_script_right(script->second_text, seconds, 5);
+    char *end = put_right(script->second_text, seconds, 5);
     *end++ = '.';
     script->second_bytes = (unsigned)(end - script->second_text);
     script->second_ns = seconds * NS_PER_SECOND;
@@ -282,7 +282,7 @@ char *pf_script_put_tod(struct pf_script *script, char *at)
 
 char *pf_script_put_period(struct pf_script *script, char *at)
 {
-    at = pf_script_right(at, script->item.sample.period, 10);
+    at = put_right(at, script->item.sample.period, 10);
     *at = ' ';
     return at + 1;
 }
@@ -322,17 +322,17 @@ char *pf_script_put_phys_addr(struct pf_script *script, char *at)
 
 char *pf_script_put_weight(struct pf_script *script, char *at)
 {
-    return pf_script_right(at, pf_field_weight(&script->item.sample), 16);
+    return put_right(at, pf_field_weight(&script->item.sample), 16);
 }
 
 char *pf_script_put_ins_lat(struct pf_script *script, char *at)
 {
-    return pf_script_right(at, pf_field_ins_lat(&script->item.sample), 16);
+    return put_right(at, pf_field_ins_lat(&script->item.sample), 16);
 }
 
 char *pf_script_put_retire_lat(struct pf_script *script, char *at)
 {
-    return pf_script_right(at, pf_field_retire_lat(&script->item.sample), 16);
+    return put_right(at, pf_field_retire_lat(&script->item.sample), 16);
 }
 
 /* ---- where ------------------------------------------------------------------------------------------------------- */

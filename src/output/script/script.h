@@ -84,8 +84,6 @@ struct pf_script_fields {
  */
 int pf_script_fields_parse(struct pf_script_fields *fields, const char *request, struct perfile_error *error);
 int pf_script_type(const struct perfile_event *event);
-/* Returns whether the event is software event 9, which is recorded for the sake of other records. */
-bool pf_script_is_dummy(const struct perfile_event *event);
 /* Returns the first event of a type that is not a dummy, or NULL. */
 const struct perfile_event *pf_script_first_event(const struct perfile_reader *reader, int type);
 /*
@@ -262,7 +260,6 @@ const struct pf_script_plan *pf_script_plan(struct pf_script *script, const stru
 void pf_script_put_sample(struct pf_script *script);
 /* The fields up to the time, for the lines of other records. */
 void pf_script_put_head(struct pf_script *script);
-char *pf_script_right(char *at, uint64_t value, unsigned width);
 /* Writes 16 characters. */
 char *pf_script_right_hex(char *at, uint64_t value);
 

@@ -19,7 +19,7 @@ const uint8_t *pf_bytes_take(struct pf_bytes *bytes, uint64_t count)
     return at;
 }
 
-uint64_t pf_bytes_varint(struct pf_bytes *bytes)
+static uint64_t read_varint(struct pf_bytes *bytes)
 {
     uint64_t value = 0;
     bytes->bad = bytes->bad || !pf_leb128_take(&bytes->at, bytes->end, &value);
@@ -75,7 +75,7 @@ bool pf_decode_runs(struct pf_bytes *from, uint32_t *numbers, size_t count, unsi
     if (width > 32)
         return false;
     while (done < count && !from->bad) {
-        const uint64_t head = pf_bytes_varint(from);
+        const uint64_t head = read_varint(from);
         if (!(head >> 1))
             return false;
         done += (head & 1 ? take_packed : take_run)(from, numbers + done, count - done, head >> 1, width);
@@ -93,7 +93,7 @@ struct delta_shape {
 static size_t take_delta_block(struct pf_bytes *from, const struct delta_shape *shape, int64_t *numbers,
                                size_t capacity)
 {
-    const uint64_t min = (uint64_t)pf_unzigzag(pf_bytes_varint(from));
+    const uint64_t min = (uint64_t)pf_unzigzag(read_varint(from));
     const uint8_t *widths = pf_bytes_take(from, shape->parts);
     size_t done = 0;
     for (uint64_t part = 0; widths && part < shape->parts && done < capacity; part++) {
@@ -111,10 +111,10 @@ static size_t take_delta_block(struct pf_bytes *from, const struct delta_shape *
 bool pf_decode_deltas(struct pf_bytes *from, int64_t *numbers, size_t count)
 {
     enum { MAX_BLOCK = 1 << 16 };
-    struct delta_shape shape = {.block = pf_bytes_varint(from)};
-    shape.parts = pf_bytes_varint(from);
-    const uint64_t total = pf_bytes_varint(from);
-    const int64_t first = pf_unzigzag(pf_bytes_varint(from));
+    struct delta_shape shape = {.block = read_varint(from)};
+    shape.parts = read_varint(from);
+    const uint64_t total = read_varint(from);
+    const int64_t first = pf_unzigzag(read_varint(from));
     if (from->bad || total != count || !shape.parts || shape.block > MAX_BLOCK || shape.block % shape.parts)
         return false;
     shape.part = shape.block / shape.parts;
@@ -159,15 +159,14 @@ bool pf_thrift_next(struct pf_thrift_reader *reader)
     if (!head || !*head)
         return false;
     reader->type = *head & 15;
-    reader->field =
-        *head >> 4 ? reader->field + (*head >> 4) : (int)(int16_t)pf_unzigzag(pf_bytes_varint(reader->from));
+    reader->field = *head >> 4 ? reader->field + (*head >> 4) : (int)(int16_t)pf_unzigzag(read_varint(reader->from));
     return !reader->from->bad;
 }
 
 static size_t list_head(struct pf_bytes *from, int *type)
 {
     const uint8_t *head = pf_bytes_take(from, 1);
-    const uint64_t count = !head ? 0 : *head >> 4 < 15 ? *head >> 4 : pf_bytes_varint(from);
+    const uint64_t count = !head ? 0 : *head >> 4 < 15 ? *head >> 4 : read_varint(from);
     *type = head ? *head & 15 : 0;
     if (count > pf_bytes_left(from)) /* an item has a byte at least */
         from->bad = true;
@@ -200,13 +199,13 @@ static void skip(struct pf_bytes *from, int type, bool is_item, unsigned depth)
     else if (type == PF_THRIFT_STRUCT)
         skip_struct(from, depth);
     else if (type == PF_THRIFT_BINARY)
-        (void)pf_bytes_take(from, pf_bytes_varint(from));
+        (void)pf_bytes_take(from, read_varint(from));
     else if (type == DOUBLE)
         (void)pf_bytes_take(from, sizeof(double));
     else if (type == BYTE || (is_item && type <= PF_THRIFT_FALSE))
         (void)pf_bytes_take(from, 1);
     else if (type > PF_THRIFT_FALSE)
-        (void)pf_bytes_varint(from);
+        (void)read_varint(from);
 }
 
 void pf_thrift_skip(struct pf_thrift_reader *reader)
@@ -217,7 +216,7 @@ void pf_thrift_skip(struct pf_thrift_reader *reader)
 int64_t pf_thrift_take_number(struct pf_thrift_reader *reader)
 {
     if (reader->type >= PF_THRIFT_I16 && reader->type <= PF_THRIFT_I64)
-        return pf_unzigzag(pf_bytes_varint(reader->from));
+        return pf_unzigzag(read_varint(reader->from));
     pf_thrift_skip(reader);
     return 0;
 }
@@ -229,7 +228,7 @@ const char *pf_thrift_take_text(struct pf_thrift_reader *reader, size_t *bytes)
         pf_thrift_skip(reader);
         return "";
     }
-    const uint64_t count = pf_bytes_varint(reader->from);
+    const uint64_t count = read_varint(reader->from);
     const uint8_t *at = pf_bytes_take(reader->from, count);
     *bytes = at ? (size_t)count : 0;
     return at ? (const char *)at : "";

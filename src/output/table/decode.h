@@ -24,7 +24,6 @@ static inline size_t pf_bytes_left(const struct pf_bytes *bytes)
 
 /* The next `count` bytes, or NULL. */
 const uint8_t *pf_bytes_take(struct pf_bytes *bytes, uint64_t count);
-uint64_t pf_bytes_varint(struct pf_bytes *bytes);
 uint32_t pf_bytes_u32(struct pf_bytes *bytes);
 
 /* What pf_encode_runs has made; false when there are not so many numbers. */
