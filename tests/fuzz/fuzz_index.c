@@ -8,6 +8,7 @@
 #include <inttypes.h>
 
 #include <perfile/edit.h>
+#include <perfile/index.h>
 
 #include "base/text.h"
 #include "io/deflate.h"
