@@ -519,7 +519,8 @@ static const struct pf_option what_options[] = {
     FLAG("all-user", 0, PERFILE_RECORDER_ALL_USER, "Only user space, for all events."),
     FLAG("all-kernel", 0, PERFILE_RECORDER_ALL_KERNEL, "Only the kernel, for all events."),
     STACK_FRAMES("Callchains by frame pointers: --call-graph fp."),
-    TEXT("call-graph", 0, "HOW", options.call_graph, "Callchains: fp, dwarf or auto (copies of the stack), dwarf,BYTES, lbr."),
+    TEXT("call-graph", 0, "HOW", options.call_graph,
+         "Callchains: fp, dwarf or auto (copies of the stack), dwarf,BYTES, lbr."),
     {0},
 };
 
