@@ -281,10 +281,13 @@ class Run:
     def once(self, words):
         setting = self.setting
         command = [setting.perfile, *words]
-        try:
-            return served.run(command, env=setting.environments[self.number // len(setting.tables.turns) % LEAKS_EVERY == 0], cwd=str(self.scratch), timeout=setting.timeout)
-        except subprocess.TimeoutExpired:
-            return subprocess.CompletedProcess(command, -signal.SIGALRM, b'', b'')
+        environment = setting.environments[self.number // len(setting.tables.turns) % LEAKS_EVERY == 0]
+        for _ in range(2):  # a busy machine may have left the first without a processor
+            try:
+                return served.run(command, env=environment, cwd=str(self.scratch), timeout=setting.timeout)
+            except subprocess.TimeoutExpired:
+                pass
+        return subprocess.CompletedProcess(command, -signal.SIGALRM, b'', b'')
 
     def words(self):
         turn = self.setting.tables.turns[self.number % len(self.setting.tables.turns)]
