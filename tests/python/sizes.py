@@ -52,6 +52,9 @@ class Needs:
     def event(self):
         return self.record()[0].event
 
+    def stage(self):
+        return made(lib.perfile_unwind_stage_open, None)
+
     def unwinder(self):
         return made(lib.perfile_unwinder_open, self.reader, None)
 

@@ -397,7 +397,7 @@ async function compareReports(recording, options) {
 /* Where a report is of branches, so is the page's first view; percentages are those of the text. */
 function compareBranches(recording, page) {
   const what = `report ${recording}`,
-    text = ask("report", "-g", "none", recording),
+    text = ask("report", "--stdio", "-g", "none", recording),
     { branches } = page ? page.data : {},
     shares = [...text.matchAll(/^ +(\d+\.\d\d)%/gm)].map(([, share]) => share),
     counts = [...text.matchAll(/^# Event count \(approx\.\): (\d+)/gm)].map(([, count]) => +count);

@@ -25,7 +25,7 @@ static size_t put_next(struct pf_demangled *out, const char *at)
     }
     if (at[0] == '$' && isxdigit((unsigned char)at[1]) && isxdigit((unsigned char)at[2])) {
         const char digits[] = {at[1], at[2], '\0'}, character = (char)strtoul(digits, NULL, 16);
-        if (isprint((unsigned char)character)) {
+        if (character >= ' ' && character <= '~') {
             pf_demangled_put(out, &character, 1);
             return 3;
         }
