@@ -41,7 +41,7 @@ POINT = re.compile(r'\b(?:v?s?n?printf|v?f?sscanf)\((?:[^;"]|"(?:[^"\\]|\\.)*")*
 # Messages are for callers of all kinds, most of which have no switches. What is not a message: text of the verbs of that name.
 # made_code.c names switches of other programs, advice.h those that recorders are to be started with.
 SWITCH = re.compile(r'"(?:[^"\\\n]|\\.)*?(?<![\w<!-])--[a-z]')
-TEXT_OF_VERBS = ('output/report/text_head.c', 'output/info.c', 'record/made_code.c', 'analysis/events/advice.h')
+TEXT_OF_VERBS = ('output/report/text.c', 'output/report/text_head.c', 'output/info.c', 'record/made_code.c', 'analysis/events/advice.h')
 
 
 def switches(text):

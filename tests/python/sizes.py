@@ -52,7 +52,7 @@ class Needs:
     def event(self):
         return self.record()[0].event
 
-    def stage(self):
+    def unwind_stage(self):
         return made(lib.perfile_unwind_stage_open, None)
 
     def unwinder(self):
