@@ -8,8 +8,10 @@
 #include <perfile/analysis.h>
 
 #include "base/files.h"
+#include "base/error.h"
 #include "base/locale.h"
-#include "symbol/table_elf.h"
+#include "symbol/elf_file.h"
+#include "symbol/table.h"
 
 /* Reports that libelf failed. The numbers of its errors are not public, but a shortage of memory is in errno, too. */
 static int fail(const struct pf_elf *elf, const char *what, struct perfile_error *error)

@@ -3,8 +3,9 @@
 #ifndef PF_SYMBOL_GO_ELF_H
 #define PF_SYMBOL_GO_ELF_H
 
+#include "symbol/elf_file.h"
 #include "symbol/go_table.h"
-#include "symbol/table_elf.h"
+#include "symbol/table_build.h"
 
 struct pf_go_elf {
     struct pf_go_table table;

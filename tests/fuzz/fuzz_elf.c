@@ -4,6 +4,7 @@
 #include "symbol/dwarf/inlines.h"
 #include "symbol/table.h"
 #include "symbol/unwind/cfi_rules.h"
+#include "symbol/unwind/unwind.h"
 
 enum { ADDRESSES = 64 };
 

@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/locale.h"
 #include "symbol/unwind/cfi_rules.h"
+#include "symbol/unwind/unwind.h"
 #include "symbol/table_elf.h"
 
 enum {

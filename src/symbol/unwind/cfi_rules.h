@@ -8,7 +8,6 @@
 
 #include "base/cursor.h"
 #include "base/map.h"
-#include "symbol/unwind/unwind.h"
 #include "symbol/unwind/unwind_arch.h"
 
 enum pf_rule_kind {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* From the registers and the piece of stack of a sample to return addresses. */
 #include "symbol/unwind/cfi_rules.h"
+#include "symbol/unwind/unwind.h"
 
 enum {
     EXPRESSION_STACK = 64,
