@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "record_output.h"
 #include "litter.h"
-#include "message.h"
 #include "stream.h"
 
 #include <errno.h>
@@ -181,6 +180,9 @@ int pf_record_output_open(struct pf_record_output *output, struct perfile_writer
     made.live = !streams && (!exists || S_ISREG(status.st_mode));
     made.no_sync = pf_record_output_switches(output); /* waiting for the disk would leave the ring buffers full */
     made.compression = (int)(output->settings->write.level < 99 ? output->settings->write.level : 99);
+    output->log.input = "record";
+    made.diagnostic = pf_log_diagnostic;
+    made.diagnostic_context = &output->log;
     pf_litter_sweep(output->named);
     const int result = perfile_writer_open_path(output->named, &made, writer, error); /* it checks links */
     if (result >= 0)

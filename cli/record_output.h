@@ -3,6 +3,7 @@
 #ifndef PERFILE_CLI_RECORD_OUTPUT_H
 #define PERFILE_CLI_RECORD_OUTPUT_H
 
+#include "message.h"
 #include "options.h"
 
 #include <sys/types.h>
@@ -30,6 +31,7 @@ struct pf_record_output {
     uint64_t file_count;
     char **kept; /* with --switch-max-files: the names of the newest files, in a ring; owned */
     char last[PF_STAMPED_BYTES];
+    struct pf_log log;
 };
 
 /* Understands -o, --switch-output and --switch-max-files, and looks whether the output can be. A status. */

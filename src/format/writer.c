@@ -14,6 +14,7 @@ enum {
     PIPE_HEADER_BYTES = 16,
     ATTR_BYTES_USUAL = 112, /* of Linux 4.1: all readers that matter know it */
     LEVEL_MAX = 22,
+    IDS_OF_RECORD = 4000,
 };
 
 /* ---- failures ---- */
@@ -198,16 +199,34 @@ const struct perfile_writer_counts *perfile_writer_progress(const struct perfile
 
 /* ---- events ---- */
 
-static int put_event_record(struct perfile_writer *writer, const struct pf_writer_event *event,
-                            struct perfile_error *error)
+/* Ids of an event from `first` on, which do not fit into the record of the event, in simpleperf's records. */
+static int put_id_records(struct perfile_writer *writer, size_t index, size_t first, struct perfile_error *error)
 {
-    struct pf_out o = pf_out_make(writer->record, PF_RECORD_CAPACITY, writer->swap);
-    size_t bytes = 8 + pf_align8(event->attr_bytes) + 8 * event->id_count;
-    if (bytes > UINT16_MAX && writer->options.mode != PERFILE_MODE_PIPE) {
-        pf_writer_diagnose(writer, "ids", "the ids of an event are only known at the end of the recording");
-        return 0;
+    const struct pf_writer_event *event = &writer->events[index];
+    int result = 0;
+    for (size_t count; first < event->id_count && result == 0; first += count) {
+        struct pf_out o = pf_out_make(writer->record, PF_RECORD_CAPACITY, writer->swap);
+        count = (size_t)pf_min(event->id_count - first, IDS_OF_RECORD);
+        pf_out_u32(&o, PERFILE_RECORD_SIMPLEPERF_EVENT_ID);
+        pf_out_u16(&o, 0);
+        pf_out_u16(&o, (uint16_t)(16 + 16 * count));
+        pf_out_u64(&o, count);
+        for (size_t i = 0; i < count; i++) {
+            pf_out_u64(&o, index);
+            pf_out_u64(&o, event->ids[first + i]);
+        }
+        result = pf_writer_put_plain(writer, writer->record, pf_out_bytes_used(&o), error);
     }
-    if (bytes > UINT16_MAX)
+    return result;
+}
+
+static int put_event_record(struct perfile_writer *writer, size_t index, struct perfile_error *error)
+{
+    const struct pf_writer_event *event = &writer->events[index];
+    struct pf_out o = pf_out_make(writer->record, PF_RECORD_CAPACITY, writer->swap);
+    const size_t before = 8 + (size_t)pf_align8(event->attr_bytes),
+                 fitting = (size_t)pf_min(event->id_count, (UINT16_MAX - before) / 8), bytes = before + 8 * fitting;
+    if (fitting < event->id_count && writer->options.mode == PERFILE_MODE_PIPE && !writer->keeps_large)
         return pf_fail(error, PERFILE_ERROR_LIMIT, PERFILE_NO_OFFSET, "event",
                        "%zu ids do not fit in a record of pipe mode", event->id_count);
     pf_out_u32(&o, PERFILE_RECORD_HEADER_ATTR);
@@ -215,10 +234,29 @@ static int put_event_record(struct perfile_writer *writer, const struct pf_write
     pf_out_u16(&o, (uint16_t)bytes);
     pf_out_put(&o, event->attr, event->attr_bytes);
     pf_out_align(&o, 8);
-    for (size_t i = 0; i < event->id_count; i++)
+    for (size_t i = 0; i < fitting; i++)
         pf_out_u64(&o, event->ids[i]);
     int result = pf_writer_put_plain(writer, writer->record, bytes, error);
-    return result < 0 || !event->name ? result : pf_writer_put_name(writer, event, error);
+    if (result == 0 && event->name)
+        result = pf_writer_put_name(writer, event, error);
+    return result < 0 ? result : put_id_records(writer, index, fitting, error);
+}
+
+int pf_writer_add_ids(struct perfile_writer *writer, size_t index, const uint64_t *ids, size_t count,
+                      struct perfile_error *error)
+{
+    struct pf_writer_event *event = &writer->events[index];
+    const size_t before = event->id_count;
+    uint64_t *all = pf_arena_new(&writer->arena, (before + count) * sizeof(*all));
+    if (!all)
+        return pf_fail_memory(error, "ids");
+    if (before)
+        memcpy(all, event->ids, before * sizeof(*all));
+    memcpy(all + before, ids, count * sizeof(*all));
+    event->ids = all;
+    event->id_count += count;
+    writer->events_in_front = 0; /* what stands there has other ids */
+    return pf_writer_describes_now(writer) ? put_id_records(writer, index, before, error) : 0;
 }
 
 int pf_writer_put_name(struct perfile_writer *writer, const struct pf_writer_event *event, struct perfile_error *error)
@@ -259,7 +297,7 @@ int pf_writer_add_event(struct perfile_writer *writer, const struct pf_writer_ev
         return pf_fail_memory(error, "event");
     pf_plan_make(&copy.plan, attr, writer->swap, writer->big_endian);
     writer->events[writer->event_count++] = copy;
-    return in_stream || !pf_writer_describes_now(writer) ? 0 : put_event_record(writer, &copy, error);
+    return in_stream || !pf_writer_describes_now(writer) ? 0 : put_event_record(writer, writer->event_count - 1, error);
 }
 
 /* The smallest attr that holds all that is set. */

@@ -63,6 +63,14 @@ struct pf_writer_feature {
     size_t capacity;
 };
 
+/* Features on the way from one writer to another. */
+struct pf_writer_features {
+    const struct perfile_allocator *allocator;
+    struct pf_writer_feature *items;
+    size_t count;
+    size_t capacity;
+};
+
 struct perfile_writer {
     struct perfile_writer_options options;
     const struct perfile_allocator *allocator;
@@ -94,6 +102,7 @@ struct perfile_writer {
     size_t auxtrace_count;
     size_t auxtrace_capacity;
     bool no_host;                        /* the intended readers do not know HOSTNAME: it is not added */
+    bool keeps_large;                    /* pipe mode: features and ids may be larger than perf's records */
     uint64_t features_dropped;           /* of a reader: not readable, or not possible in this mode */
     const struct pf_writer_hooks *hooks; /* or NULL */
     struct perfile_writer_counts counts;
@@ -118,6 +127,10 @@ int pf_writer_put_front(struct perfile_writer *writer, struct perfile_error *err
 /* An event by the bytes of its attr, in the output's byte order. `in_stream`: its record is written by the caller. */
 int pf_writer_add_event(struct perfile_writer *writer, const struct pf_writer_event *event,
                         const struct perfile_attr *attr, bool in_stream, struct perfile_error *error);
+
+/* More ids of an event. */
+int pf_writer_add_ids(struct perfile_writer *writer, size_t index, const uint64_t *ids, size_t count,
+                      struct perfile_error *error);
 
 /* Pipe mode: the name of an event, as a record. */
 int pf_writer_put_name(struct perfile_writer *writer, const struct pf_writer_event *event, struct perfile_error *error);
@@ -187,6 +200,14 @@ int pf_writer_set_feature(struct perfile_writer *writer, uint32_t number, const 
                           struct perfile_error *error);
 int pf_writer_append_feature(struct perfile_writer *writer, uint32_t number, const void *data, size_t bytes,
                              struct perfile_error *error);
+/*
+ * The stream `from` becomes the recording `to`. Unless that is a stream, too, features that are too large for `from` are
+ * kept for pf_writer_take_features, and events may have any number of ids.
+ */
+void pf_writer_prepare_for(struct perfile_writer *from, const struct perfile_writer *to);
+/* Moves the features that are kept to *list, which the caller gives to another writer, or to none (NULL). */
+void pf_writer_take_features(struct perfile_writer *from, struct pf_writer_features *list);
+int pf_writer_give_features(struct pf_writer_features *list, struct perfile_writer *to, struct perfile_error *error);
 /* Those that the writer makes, and the table with all of them, at the end of the file. */
 int pf_writer_put_features(struct perfile_writer *writer, uint64_t bitmap[4], struct perfile_error *error);
 /* Pipe mode: the names of all events so far, those without ids too. */

@@ -332,6 +332,22 @@ static int copy_update_record(struct perfile_writer *writer, struct perfile_read
     return result < 0 ? result : copy_plain(writer, reader, record, error);
 }
 
+/* A stream may have more ids than fit into the records of its events; in files all are with their events. */
+static int copy_event_ids(struct perfile_writer *writer, struct perfile_reader *reader,
+                          const struct perfile_record *record, struct perfile_error *error)
+{
+    int result = 0;
+    if (reader->file.mode != PERFILE_MODE_PIPE || writer->options.mode == PERFILE_MODE_PIPE)
+        return copy_plain(writer, reader, record, error);
+    for (size_t i = 0; i < writer->event_count && i < reader->event_count && result == 0; i++) {
+        const struct perfile_event *event = &reader->events[i]->public;
+        const size_t before = writer->events[i].id_count;
+        if (event->id_count > before)
+            result = pf_writer_add_ids(writer, i, event->ids + before, event->id_count - before, error);
+    }
+    return result;
+}
+
 /* In a stream only these records show that perf stat wrote it; readers of files look at the feature. */
 static int copy_stat_record(struct perfile_writer *writer, struct perfile_reader *reader,
                             const struct perfile_record *record, struct perfile_error *error)
@@ -366,6 +382,7 @@ static copier *special_copier(uint32_t type)
         {PERFILE_RECORD_HEADER_FEATURE, copy_feature_record},
         {PERFILE_RECORD_EVENT_UPDATE, copy_update_record},
         {PERFILE_RECORD_STAT_CONFIG, copy_stat_record},
+        {PERFILE_RECORD_SIMPLEPERF_EVENT_ID, copy_event_ids},
         {PERFILE_RECORD_COMPRESSED, skip_container},
         {PERFILE_RECORD_COMPRESSED2, skip_container},
     };

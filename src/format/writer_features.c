@@ -75,6 +75,8 @@ static int put_feature_record(struct perfile_writer *writer, uint32_t number, co
                               struct perfile_error *error)
 {
     char message[128];
+    if (bytes > PIPE_FEATURE_MAX && (writer->keeps_large || writer->options.mode != PERFILE_MODE_PIPE))
+        return 0; /* the recording has it at the end */
     if (bytes > PIPE_FEATURE_MAX) {
         const char *name = perfile_feature_name(number);
         snprintf(message, sizeof(message), "feature %s of %zu bytes is left out: pipe mode holds at most %d",
@@ -147,16 +149,51 @@ static int describe_feature(struct perfile_writer *writer, uint32_t number, cons
     return put_feature_record(writer, number, data, bytes, error);
 }
 
+static bool is_kept(const struct perfile_writer *writer, uint32_t number, size_t bytes)
+{
+    const bool has_records = number == PERFILE_FEATURE_TRACING_DATA || number == PERFILE_FEATURE_BUILD_ID;
+    return writer->keeps_large && bytes > PIPE_FEATURE_MAX && !has_records;
+}
+
 int pf_writer_set_feature(struct perfile_writer *writer, uint32_t number, const void *data, size_t bytes,
                           struct perfile_error *error)
 {
     int result = pf_writer_describes_now(writer) ? describe_feature(writer, number, data, bytes, error) : 0;
-    if (result < 0 || writer->options.mode == PERFILE_MODE_PIPE)
+    if (result < 0 || (writer->options.mode == PERFILE_MODE_PIPE && !is_kept(writer, number, bytes)))
         return result;
     struct pf_writer_feature *feature = find_feature(writer, number);
     if (feature)
         feature->bytes = 0;
     return pf_writer_append_feature(writer, number, data, bytes, error);
+}
+
+/* ---- from writer to writer ---- */
+
+void pf_writer_prepare_for(struct perfile_writer *from, const struct perfile_writer *to)
+{
+    from->keeps_large = to->options.mode != PERFILE_MODE_PIPE;
+    from->options.diagnostic = to->options.diagnostic;
+    from->options.diagnostic_context = to->options.diagnostic_context;
+}
+
+void pf_writer_take_features(struct perfile_writer *from, struct pf_writer_features *list)
+{
+    *list = (struct pf_writer_features){from->allocator, from->features, from->feature_count, from->feature_capacity};
+    from->features = NULL;
+    from->feature_count = from->feature_capacity = 0;
+}
+
+int pf_writer_give_features(struct pf_writer_features *list, struct perfile_writer *to, struct perfile_error *error)
+{
+    int result = 0;
+    for (size_t i = 0; i < list->count; i++) {
+        struct pf_writer_feature *feature = &list->items[i];
+        if (to && result == 0 && !pf_writer_owns_feature(feature->number))
+            result = perfile_writer_feature(to, feature->number, feature->data, feature->bytes, error);
+        pf_free(list->allocator, feature->data, feature->capacity);
+    }
+    pf_free(list->allocator, list->items, list->capacity * sizeof(*list->items));
+    return result;
 }
 
 /* ---- what the writer says itself ---- */

@@ -453,19 +453,28 @@ static bool synthesizes_first(const struct perfile_recorder *recorder)
 static int start_stage(const struct perfile_recorder *recorder, struct perfile_writer *output,
                        struct perfile_writer **writer, struct perfile_error *error)
 {
-    if (recorder->stage)
-        return recorder->stage->open(recorder->stage->context, output, writer, error);
     *writer = output;
-    return 0;
+    const int result = recorder->stage ? recorder->stage->open(recorder->stage->context, output, writer, error) : 0;
+    if (result == 0 && recorder->stage)
+        pf_writer_prepare_for(*writer, output);
+    return result;
 }
 
-/* All that was written is in the output, and what is written from now on goes there directly. */
+/*
+ * All that was written is in the output, and what is written from now on goes there directly; so do features that are
+ * too large for the stream between.
+ */
 static int end_stage(struct perfile_recorder *recorder, struct perfile_error *error)
 {
     struct perfile_writer *input = recorder->writer;
+    struct pf_writer_features large;
     recorder->writer = recorder->output;
-    return recorder->stage && input != recorder->output ? recorder->stage->close(recorder->stage->context, input, error)
-                                                        : 0;
+    if (!recorder->stage || input == recorder->output)
+        return 0;
+    pf_writer_take_features(input, &large);
+    const int result = recorder->stage->close(recorder->stage->context, input, error),
+              given = pf_writer_give_features(&large, result < 0 ? NULL : recorder->output, error);
+    return result < 0 ? result : given;
 }
 
 /* Afterwards the output is not used by another thread, until buffers are emptied again. */
@@ -1016,12 +1025,17 @@ static int write_losses(struct perfile_recorder *recorder, struct perfile_error 
     return result;
 }
 
-/* In streams a feature has to fit into a record; a recording for an old perf has what that knows. */
+/* In streams perf must know a feature, and it has to fit into a record; an old perf gets what it knows. */
 static int write_kept_maps(const struct perfile_recorder *recorder, struct perfile_error *error)
 {
     struct pf_text body;
-    if (!recorder->kept_maps.count || recorder->writer->options.mode == PERFILE_MODE_PIPE || recorder->chosen.version)
+    if (!recorder->kept_maps.count || recorder->chosen.version)
         return 0;
+    if (recorder->writer->options.mode == PERFILE_MODE_PIPE) {
+        pf_events_note(&recorder->options, "names of code that JITs in containers made are left out: streams cannot "
+                                           "hold them");
+        return 0;
+    }
     if (pf_text_open(&body, recorder->allocator, NULL, NULL) < 0)
         return pf_fail_memory(error, "maps of JITs");
     const int result =

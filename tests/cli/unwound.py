@@ -6,9 +6,10 @@
 - in each kind of recording they are complete, and no copy of a stack is in it;
 - a program that was deleted or replaced while it runs is unwound by what it has mapped;
 - what was written before a SIGKILL is complete, too;
-- called perf, -g leaves callchains to the kernel.
+- called perf, -g leaves callchains to the kernel;
+- features of the recording may be larger than a record.
 """
-import os, pathlib, re, shutil, signal, subprocess, sys, tempfile, time
+import json, os, pathlib, re, shutil, signal, subprocess, sys, tempfile, time
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent))
 import hermetic
@@ -105,6 +106,20 @@ def test_depth(folder):
         expect(('with more frames than' in done.stderr) == is_said, f'{frames} frames', done.stderr)
 
 
+def test_large(folder):
+    """The command line is a feature of more than 64 KiB; a stream cannot have it, which is said."""
+    output, words = folder / 'large.data', ['x' * 100] * 700
+    command = [PERFILE, 'record', '-F', '500', '-e', 'cpu-clock:u', '-g']
+    run(*command, '-o', output, '--switch-output', '--', DEEP, '0.2', *words)
+    for file in sorted(folder.glob('large.data.2*')):
+        known = json.loads(run(PERFILE, 'info', '--format', 'json', file).stdout)
+        expect(known['command'][-700:] == words, 'a large feature', known['command'][-3:])
+        expect_complete(file, 'beside a large feature')
+    expect(len(list(folder.glob('large.data.2*'))) == 1, 'a recording with a large feature')
+    done = subprocess.run([*command, '-o', '-', '--', DEEP, '0.1', *words], capture_output=True, timeout=60)
+    expect(b'feature CMDLINE of' in done.stderr and done.returncode == 0, 'a large feature in a stream', done.stderr)
+
+
 def test_killed(folder):
     output = folder / 'killed.data'
     recorder = subprocess.Popen([PERFILE, 'record', '-q', '-o', output, '-g', *EVENT, '--', DEEP, '20'], start_new_session=True)
@@ -129,6 +144,7 @@ def main():
         test_gone(folder)
         test_called_perf(folder)
         test_depth(folder)
+        test_large(folder)
         test_killed(folder)
     finally:
         shutil.rmtree(folder)

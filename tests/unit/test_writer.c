@@ -439,6 +439,51 @@ static void test_live_file(void **state)
     }
 }
 
+/* More ids than fit into the record of an event, and a feature of more than a record, while it grows and at the end. */
+static void test_large_descriptions(void **state)
+{
+    enum { IDS = 20000, FEATURE = 100000 };
+    (void)state;
+    static uint64_t ids[IDS];
+    static char text[FEATURE + 1];
+    char folder[] = "/tmp/perfile-large-XXXXXX", path[64];
+    struct perfile_writer_options options = PERFILE_WRITER_OPTIONS_INIT;
+    struct perfile_event_spec event = some_event();
+    struct perfile_sample sample = PERFILE_SAMPLE_INIT;
+    struct perfile_writer *writer;
+    struct perfile_reader *reader;
+    struct perfile_error error;
+    const char *host;
+    for (size_t i = 0; i < IDS; i++)
+        ids[i] = i + 1;
+    memset(text, 'x', FEATURE);
+    event.ids = ids;
+    event.id_count = IDS;
+    sample.identifier = IDS;
+    assert_non_null(mkdtemp(folder));
+    snprintf(path, sizeof(path), "%s/x", folder);
+    options.live = true;
+    assert_int_equal(perfile_writer_open_path(path, &options, &writer, &error), 0);
+    assert_int_equal(perfile_writer_add_event(writer, &event, NULL, &error), 0);
+    assert_int_equal(perfile_writer_feature_text(writer, PERFILE_FEATURE_HOSTNAME, text, &error), 0);
+    assert_int_equal(perfile_writer_publish(writer, &error), 0);
+    assert_int_equal(perfile_writer_sample(writer, 0, 2, &sample, &error), 0);
+    for (int ended = 0; ended < 2; ended++) {
+        assert_int_equal(ended ? perfile_writer_finish(writer, &error) : perfile_writer_flush(writer, &error), 0);
+        int mode;
+        assert_int_equal(samples_in(path, &mode), 1);
+        assert_int_equal(mode, ended ? PERFILE_MODE_FILE : PERFILE_MODE_PIPE);
+    }
+    assert_int_equal(perfile_open_path(path, NULL, &reader, &error), 0);
+    assert_int_equal(perfile_event_get(reader, 0)->id_count, IDS);
+    assert_int_equal(perfile_feature_text(reader, PERFILE_FEATURE_HOSTNAME, NULL, &host, &error), 0);
+    assert_string_equal(host, text);
+    perfile_close(reader);
+    perfile_writer_close(writer);
+    unlink(path);
+    rmdir(folder);
+}
+
 /* Also one that nothing was ever written into. */
 static void test_empty_live_file(void **state)
 {
@@ -488,6 +533,7 @@ int main(void)
         cmocka_unit_test(test_payload_must_be_complete),
         cmocka_unit_test(test_attrs_get_one_size),
         cmocka_unit_test(test_live_file),
+        cmocka_unit_test(test_large_descriptions),
         cmocka_unit_test(test_empty_live_file),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
