@@ -22,6 +22,8 @@
 
 enum { ATTR_CAPACITY = 256, ATTR_MIN = 112 };
 
+static const uint64_t DUMPS = PERFILE_SAMPLE_REGS_USER | PERFILE_SAMPLE_STACK_USER;
+
 /* ---- the call ---- */
 
 /* `pid` is a thread, or with PERF_FLAG_PID_CGROUP the descriptor of a control group. */
@@ -97,6 +99,54 @@ static bool relax(struct pf_event_list *chosen, size_t *next, const struct perfi
         return true;
     }
     return false;
+}
+
+/* ---- stacks that are unwound while recording ---- */
+
+static bool can_open(const struct perfile_attr *attr)
+{
+    const int fd = open_one(attr, 0, -1, -1, 0);
+    if (fd >= 0)
+        close(fd);
+    return fd >= 0;
+}
+
+/* Whether an event that counts nothing can be opened, but not with copies of registers and stacks. */
+static bool refuses_dumps(const struct pf_event_list *chosen)
+{
+    enum { DUMMY = 9 };
+    struct perfile_attr attr = {.type = PERFILE_TYPE_SOFTWARE, .config = DUMMY, .exclude_kernel = 1, .exclude_hv = 1};
+    if (!chosen->unwinds || !can_open(&attr))
+        return false;
+    for (size_t i = 0; i < chosen->count; i++) {
+        const struct perfile_attr *event = &chosen->items[i].attr;
+        attr.sample_type = event->sample_type & DUMPS;
+        attr.sample_regs_user = event->sample_regs_user;
+        attr.sample_stack_user = event->sample_stack_user;
+        if (attr.sample_type && !can_open(&attr))
+            return true;
+    }
+    return false;
+}
+
+/* The kernel makes the callchains then. False: it does so anyway. */
+static bool leave_dumps_out(struct pf_event_list *chosen, const struct perfile_recorder_options *options)
+{
+    if (!chosen->unwinds)
+        return false;
+    for (size_t i = 0; i < chosen->count; i++) {
+        struct perfile_attr *attr = &chosen->items[i].attr;
+        if (!(attr->sample_type & PERFILE_SAMPLE_STACK_USER))
+            continue;
+        attr->sample_type &= ~DUMPS;
+        attr->sample_regs_user = 0;
+        attr->sample_stack_user = 0;
+        attr->exclude_callchain_user = 0;
+    }
+    chosen->unwinds = false;
+    pf_events_note(options, "callchains by frame pointers (--call-graph fp), not auto: copies of registers and stacks "
+                            "are refused here");
+    return true;
 }
 
 static bool leave_kernel_out_of(struct pf_listed_event *event)
@@ -438,10 +488,12 @@ int pf_events_open(struct pf_opened_set *opened, struct pf_event_list *chosen, c
         if (why == 0)
             return finish_opening(opened, chosen, error);
         close_all(opened);
-        const int again = adapt(chosen, event, why, options, &step);
+        int again = refuses_dumps(chosen) && leave_dumps_out(chosen, options);
+        if (!again)
+            again = adapt(chosen, event, why, options, &step);
         if (again < 0)
             return pf_fail_memory(error, "events");
-        if (!again)
+        if (!again && !leave_dumps_out(chosen, options))
             return explain(&chosen->items[event], target, why, error);
     }
 }

@@ -1,20 +1,22 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""unwound.py PERFILE BOTH DEEP: callchains that are unwound while recording.
+"""unwound.py PERFILE BOTH DEEP [SHIM]: callchains that are unwound while recording.
 
 - they are those that convert --unwind makes of the stacks of the same run;
 - in each kind of recording they are complete, and no copy of a stack is in it;
 - a program that was deleted or replaced while it runs is unwound by what it has mapped;
 - what was written before a SIGKILL is complete, too;
 - called perf, -g leaves callchains to the kernel;
-- features of the recording may be larger than a record.
+- features of the recording may be larger than a record;
+- where copies of stacks are refused (SHIM), callchains are the kernel's.
 """
-import json, os, pathlib, re, shutil, signal, subprocess, sys, tempfile, time
+import errno, json, os, pathlib, re, shutil, signal, subprocess, sys, tempfile, time
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent))
 import hermetic
 
-PERFILE, BOTH, DEEP = map(hermetic.runnable, sys.argv[1:])
+PERFILE, BOTH, DEEP = map(hermetic.runnable, sys.argv[1:4])
+SHIMS = sys.argv[4:]
 EVENT = ['-e', 'cpu-clock:u', '-F', '500']
 wrong = []
 
@@ -120,6 +122,18 @@ def test_large(folder):
     expect(b'feature CMDLINE of' in done.stderr and done.returncode == 0, 'a large feature in a stream', done.stderr)
 
 
+def test_refused(folder):
+    output, shim = folder / 'refused.data', shutil.copy(SHIMS[0], folder)  # LD_PRELOAD cannot name paths with spaces
+    for why in errno.EINVAL, errno.EOPNOTSUPP, errno.EACCES, errno.ENOSYS:
+        surroundings = {**os.environ, **hermetic.preloaded(shim), 'REFUSE': str(why)}
+        done = run(PERFILE, 'record', '-o', output, '-F', '500', '--', DEEP, '0.2', env=surroundings)
+        notes = [line for line in done.stderr.splitlines() if 'by frame pointers' in line or 'recorded without' in line]
+        expect(done.returncode == 0 and len(notes) == 1, f'refused with {errno.errorcode[why]}', done.stderr)
+        attr = run(PERFILE, 'evlist', '-v', output).stdout
+        expect('CALLCHAIN' in attr and not re.search('STACK_USER|REGS_USER|exclude_callchain', attr), 'the attr by fp', attr)
+        expect(stacks(output)[0], 'samples by fp')
+
+
 def test_killed(folder):
     output = folder / 'killed.data'
     recorder = subprocess.Popen([PERFILE, 'record', '-q', '-o', output, '-g', *EVENT, '--', DEEP, '20'], start_new_session=True)
@@ -145,6 +159,8 @@ def main():
         test_called_perf(folder)
         test_depth(folder)
         test_large(folder)
+        if SHIMS:
+            test_refused(folder)
         test_killed(folder)
     finally:
         shutil.rmtree(folder)
