@@ -108,7 +108,7 @@ def draw(folded, *options):
     done = subprocess.run([*find_flamegraph(), *options], input=folded, capture_output=True, text=True, check=True)
     if done.stderr.strip():
         sys.exit(f'flamegraph.pl: {done.stderr}')
-    return titles(done.stdout)
+    return titles(done.stdout.replace('(1 samples, ', '(1 sample, '))
 
 
 def plain(counted):

@@ -3,6 +3,7 @@
 
 #include <time.h>
 
+#include "base/counted.h"
 #include "output/header.h"
 
 enum { MANY = 4 }; /* samples without a symbol, of as many, are worth a line of their own */
@@ -10,6 +11,14 @@ enum { MANY = 4 }; /* samples without a symbol, of as many, are worth a line of 
 static double percent(uint64_t part, uint64_t of)
 {
     return of ? 100.0 * (double)part / (double)of : 0;
+}
+
+/* "4,711 samples have", "1 sample has". */
+static void put_counted(struct pf_text *text, uint64_t count, const char *what)
+{
+    char counted[PF_COUNTED_BYTES];
+    pf_put_grouped(text, count);
+    pf_put_string(text, strchr(pf_count_of(count, what, counted), ' '));
 }
 
 /* What stands in about->text becomes a fact; nothing does not. Without a label it is a remark. */
@@ -70,8 +79,7 @@ static void put_events(struct pf_flame_about *about, const struct pf_flame_recor
 {
     for (size_t i = 0; i < g->stacks_count; i++) {
         const struct perfile_attr *attr = g->stacks[i].event->attr;
-        pf_put_grouped(&about->text, g->stacks[i].samples);
-        pf_put_string(&about->text, g->stacks[i].samples == 1 ? " sample of " : " samples of ");
+        put_counted(&about->text, g->stacks[i].samples, "samples of ");
         pf_put_string(&about->text, g->stacks[i].event->name);
         if (attr->sample_period_or_freq) {
             pf_put_string(&about->text, attr->freq ? ", " : ", every ");
@@ -124,8 +132,7 @@ static void put_filters(struct pf_flame_about *about, const struct pf_flame_reco
     if (filtered) {
         pf_put_string(&about->text, about->text.used ? ": " : "");
         pf_put_string(&about->text, perfile_reader_counts(g->reader)->unread_bytes ? "more than " : "");
-        pf_put_grouped(&about->text, filtered);
-        pf_put_string(&about->text, " samples are left out");
+        put_counted(&about->text, filtered, "samples are left out");
     }
     end_fact(about, "Note");
 }
@@ -143,10 +150,8 @@ static void put_lost(struct pf_flame_about *about, const struct pf_flame_recordi
     end_fact(about, NULL);
     if (counts->losses || counts->bytes_lost || counts->damaged) {
         pf_put_format(&about->text, "%sThe recording is damaged: ", owner);
-        pf_put_grouped(&about->text, counts->bytes_lost);
-        pf_put_string(&about->text, " bytes lost, ");
-        pf_put_grouped(&about->text, counts->damaged);
-        pf_put_string(&about->text, " records not decoded");
+        put_counted(&about->text, counts->bytes_lost, "bytes lost, ");
+        put_counted(&about->text, counts->damaged, "records not decoded");
     }
     end_fact(about, NULL);
 }
@@ -158,9 +163,7 @@ static void put_cut(struct pf_flame_about *about, const struct pf_flame_recordin
         pf_put_format(&about->text, "%s%.2f%% of the samples are drawn without their callers: the limit was ", owner,
                       percent(cut, pf_profile_totals(g->profile)->samples));
     if (cut)
-        pf_put_grouped(&about->text, g->options->flame->max_nodes);
-    if (cut)
-        pf_put_string(&about->text, " nodes");
+        put_counted(&about->text, g->options->flame->max_nodes, "nodes");
     end_fact(about, NULL);
 }
 
@@ -175,13 +178,13 @@ static void put_unresolved(struct pf_flame_about *about, const struct pf_flame_r
     end_fact(about, totals->unresolved >= totals->samples / MANY ? NULL : "Symbols");
     if (totals->truncated) {
         pf_put_string(&about->text, "Stack dumps of ");
-        pf_put_grouped(&about->text, totals->truncated);
-        pf_put_string(&about->text, " samples are too short: callers are missing");
+        put_counted(&about->text, totals->truncated, "samples");
+        pf_put_string(&about->text, " are too short: callers are missing");
     }
     if (totals->full) {
         pf_put_string(&about->text, totals->truncated ? "; callchains of " : "Callchains of ");
-        pf_put_grouped(&about->text, totals->full);
-        pf_put_string(&about->text, " samples have all frames that were asked for: callers are missing");
+        put_counted(&about->text, totals->full, "samples");
+        pf_put_string(&about->text, " have all frames that were asked for: callers are missing");
     }
     end_fact(about, "Stacks");
 }
@@ -201,8 +204,7 @@ static void put_before(struct pf_flame_about *about, const struct pf_flame_recor
     const char *path = before->options->flame->before_path;
     pf_put_string(&about->text, path ? path : "an earlier recording");
     pf_put_string(&about->text, ", ");
-    pf_put_grouped(&about->text, pf_profile_totals(before->profile)->samples);
-    pf_put_string(&about->text, " samples");
+    put_counted(&about->text, pf_profile_totals(before->profile)->samples, "samples");
     end_fact(about, "Compared with");
     put_command(about, before, "Command before");
     put_lost(about, before, "Before: ");
