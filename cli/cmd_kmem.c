@@ -83,8 +83,9 @@ const struct pf_command pf_command_kmem = {
     .summary = "show what the kernel allocated, the callers, and what was not freed",
     .doc = "Prints what the kernel allocated by caller or by address: from slabs, or with --page as pages. perfile "
            "kmem record, with --page before the word record for pages, records the events, with the options of perfile "
-           "record.",
-    PF_SUBVIEWS(slab_views, 2),
+           "record. "
+           "VIEW may be left out: stat.",
+    PF_SUBVIEWS_USUAL(slab_views, 2, "stat"),
     .groups = {PF_GROUP("Options", options), PF_GROUP(PF_PERF_TEXT, perf_options, true), PF_SAMPLE_GROUPS},
     .run = run,
 };

@@ -73,6 +73,7 @@ const struct pf_command pf_command_kwork = {
         "CPUs. perfile kwork record records "
         "the events, with the options of perfile record.",
     PF_SUBVIEWS(views, 2),
+    .usual_view = "report",
     .groups = {PF_GROUP("Options", options), PF_GROUP(PF_PERF_TEXT, perf_options, true), &pf_filter_group,
                PF_GROUP("Symbols", symbols), &pf_input_group, &pf_limit_group, &pf_common_group},
     .run = run,

@@ -75,8 +75,9 @@ const struct pf_command pf_command_lock = {
     .doc =
         "Prints how often and how long threads waited for locks of the kernel: by caller, with -t by thread, with -l "
         "by lock. Waits that did not end are counted apart. perfile lock record records the events, with callchains "
-        "and with the options of perfile record (kernel 5.19 and later).",
-    PF_SUBVIEWS(views, 2),
+        "and with the options of perfile record (kernel 5.19 and later). "
+        "VIEW may be left out: contention.",
+    PF_SUBVIEWS_USUAL(views, 2, "contention"),
     .own_bytes = sizeof(struct settings),
     .groups = {PF_GROUP("Options", options), PF_GROUP(PF_PERF_TEXT, perf_options, true), &pf_cpu_filter_group,
                &pf_symbol_group, &pf_input_group, &pf_limit_group, &pf_common_group},

@@ -83,8 +83,9 @@ const struct pf_command pf_command_mem = {
     .doc =
         "Adds up sampled memory accesses by where the data came from, what it cost, the function and the data; it is "
         "perfile report --mem-mode, with the columns of perf mem report. perfile mem record "
-        "records them if the processor supports it, with the options of perfile record.",
-    PF_SUBVIEWS(views, 2),
+        "records them if the processor supports it, with the options of perfile record. "
+        "VIEW may be left out: report.",
+    PF_SUBVIEWS_USUAL(views, 2, "report"),
     .own_bytes = sizeof(struct settings),
     .groups = {PF_GROUP("Options", options), PF_SAMPLE_GROUPS},
     .run = run,

@@ -662,6 +662,8 @@ static int start(struct run *run)
     (void)pf_record_output_is_due(&run->output, 0, now_ms()); /* its time begins now */
     if (!status && run->unasked)
         note(run, "no command or process given: recording the entire system until Ctrl-C");
+    else if (!status && !run->workload.pid && pf_is_terminal(STDERR_FILENO))
+        note(run, run->named ? "recording until it ends, or Ctrl-C" : "recording until Ctrl-C");
     return status;
 }
 

@@ -166,6 +166,7 @@ const struct pf_command pf_command_sched = {
         "that are unknown because records were lost are empty, and counted. perfile sched record records the "
         "events, with the options of perfile record.",
     PF_SUBVIEWS(views, 3),
+    .usual_view = "latency",
     .groups = {PF_GROUP("Options", options), PF_GROUP(PF_PERF_TEXT, perf_options, true), &pf_tid_filter_group,
                &pf_symbol_group, &pf_input_group, &pf_limit_group, &pf_common_group},
     .run = run,

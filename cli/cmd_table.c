@@ -69,6 +69,7 @@ const struct pf_command pf_command_table = {
                 "table functions --format parquet -o functions.parquet perf.data",
     .operand = "[VIEW [FILE]] | VIEW record [COMMAND [ARGUMENT...]]",
     .operand_max = 2,
+    .usual_view = "samples",
     .operand_values = {.known = pf_view_at},
     .pages = true,
     .groups = {PF_GROUP("Options", options), PF_SAMPLE_GROUPS},

@@ -366,6 +366,16 @@ static int check_choice(const struct pf_command *command, const struct pf_values
                     pf_guess_text(&guess, "", suggestion, sizeof(suggestion)), list);
 }
 
+static bool is_choice(const struct pf_command *command, const struct pf_values *values, const char *text)
+{
+    const char *value, *doc;
+
+    for (size_t i = 0; (value = pf_value_at(values, command, i, &doc)); i++)
+        if (!strcmp(value, text))
+            return true;
+    return false;
+}
+
 static int set_choice(const struct passed *passed, const char *text, const char **to)
 {
     *to = text;
@@ -677,6 +687,15 @@ static int parse_short(struct parse *parse, const char *letters)
     return status;
 }
 
+/* A recording stands where a view is expected. */
+static int choose_view(const struct pf_command *command, const char *file)
+{
+    return command->shows_usual_view
+               ? PF_STATUS_OK
+               : complain(command, "which view? %s %s %s %s (all views: %s %s --help)", pf_program_name(),
+                          command->name, command->usual_view, file, pf_program_name(), command->name);
+}
+
 static int check_operands(const struct parse *parse)
 {
     const struct pf_command *command = parse->command;
@@ -688,10 +707,12 @@ static int check_operands(const struct parse *parse)
                    command->operand ? " " : "", command->operand ? command->operand : "");
         return PF_STATUS_USAGE;
     }
-    if (pf_has_values(&command->operand_values) && !command->operand_is_free && settings->operand_count &&
-        check_choice(command, &command->operand_values, NULL, settings->operands[0]))
-        return PF_STATUS_USAGE;
-    return PF_STATUS_OK;
+    if (!pf_has_values(&command->operand_values) || command->operand_is_free || !settings->operand_count)
+        return PF_STATUS_OK;
+    const char *first = settings->operands[0];
+    if (command->usual_view && !is_choice(command, &command->operand_values, first) && access(first, F_OK) == 0)
+        return choose_view(command, first);
+    return check_choice(command, &command->operand_values, NULL, first);
 }
 
 /* --all is not an option of the verb's own. */

@@ -112,7 +112,7 @@ struct pf_settings {
     const char *percent_type; /* annotate; NULL: not given */
     bool no_arrows;
     bool stdio;
-    bool all_rows; /* report: also in a pipe */
+    bool all_rows;       /* report: also in a pipe */
     const char *objdump; /* annotate; NULL: not given */
     struct perfile_event_options events;
     struct pf_write_settings write;
@@ -247,6 +247,8 @@ struct pf_command {
     size_t operand_max;
     struct pf_values operand_values;          /* of the first operand */
     const struct pf_subview *views;           /* those values, see views.h */
+    const char *usual_view;                   /* the one that is meant when a recording takes its position */
+    bool shows_usual_view;                    /* it is shown then, also without any operand; else suggested */
     bool operand_is_free;                     /* it may be another one */
     bool takes_command;                       /* from the first operand on, all is the command line of a program */
     bool pages;                               /* prints long text, which goes through a pager on a terminal */

@@ -42,6 +42,14 @@ static int complain(const struct pf_command *command, const struct pf_subview *v
     return PF_STATUS_USAGE;
 }
 
+/* NULL: there is none of that name. */
+static const struct pf_subview *find_view(const struct pf_subview *views, const char *name)
+{
+    while (views->name && strcmp(views->name, name) != 0)
+        views++;
+    return views->name ? views : NULL;
+}
+
 const struct pf_subview *pf_subview_choose(const struct pf_command *command, struct pf_settings *settings,
                                            const struct pf_subview *views)
 {
@@ -49,14 +57,16 @@ const struct pf_subview *pf_subview_choose(const struct pf_command *command, str
 
     if (!*views->name)
         return views;
-    for (const struct pf_subview *view = views; passed && view->name; view++)
-        if (!strcmp(view->name, passed)) {
-            settings->operands++;
-            settings->operand_count--;
-            return view;
-        }
-    complain(command, views, passed);
-    return NULL;
+    const struct pf_subview *view = passed ? find_view(views, passed) : NULL;
+    if (!view && command->shows_usual_view)
+        return find_view(views, command->usual_view);
+    if (!view) {
+        complain(command, views, passed);
+        return NULL;
+    }
+    settings->operands++;
+    settings->operand_count--;
+    return view;
 }
 
 bool pf_wants_perf_text(const struct pf_settings *settings)

@@ -32,9 +32,13 @@ bool pf_wants_perf_text(const struct pf_settings *settings);
 const char *pf_subview_at(const struct pf_command *command, size_t index, const char **doc);
 
 /* For struct pf_command: what such a verb reads, with so many operands at most. */
-#define PF_SUBVIEWS(table, max_operands)                                                                               \
-    .operand = "VIEW [FILE] | record [COMMAND [ARGUMENT...]]", .operand_max = max_operands,                            \
+#define PF_SUBVIEWS_OF(syntax, table, max_operands)                                                                    \
+    .operand = syntax " | record [COMMAND [ARGUMENT...]]", .operand_max = max_operands,                                \
     .operand_values = {.of_verb = pf_subview_at}, .views = table, .pages = true
+#define PF_SUBVIEWS(table, max_operands) PF_SUBVIEWS_OF("VIEW [FILE]", table, max_operands)
+/* The same; without the name of a view it shows the usual one. */
+#define PF_SUBVIEWS_USUAL(table, max_operands, usual)                                                                  \
+    PF_SUBVIEWS_OF("[VIEW] [FILE]", table, max_operands), .usual_view = usual, .shows_usual_view = true
 
 #define PF_OPTION_STDIO PF_FLAG("stdio", 0, PF_AT(as_perf), "Print the text of perf: its columns, widths and rounding.")
 #define PF_OPTION_COLUMNS                                                                                              \

@@ -60,6 +60,17 @@ int pf_workload_prepare(struct pf_workload *workload, char **arguments, bool asi
     return PF_STATUS_OUTPUT;
 }
 
+/* "record -g dwarf PROGRAM" means a value, but -g has none. */
+static bool is_call_graph(const struct pf_workload *workload)
+{
+    static const char *const modes[] = {"fp", "dwarf", "lbr", "auto"};
+
+    for (size_t i = 0; i < sizeof(modes) / sizeof(modes[0]); i++)
+        if (!strcmp(workload->name, modes[i]) && !strcmp(workload->verb, "record"))
+            return true;
+    return false;
+}
+
 int pf_workload_start(struct pf_workload *workload)
 {
     int why = 0;
@@ -72,7 +83,9 @@ int pf_workload_start(struct pf_workload *workload)
         continue;
     if (!why)
         return PF_STATUS_OK;
-    pf_message("%s: %s: %s", workload->verb, workload->name, strerror(why));
+    const bool is_mode = why == ENOENT && is_call_graph(workload);
+    pf_message("%s: %s: %s%s%s", workload->verb, workload->name, strerror(why),
+               is_mode ? "; -g takes no value: --call-graph " : "", is_mode ? workload->name : "");
     pf_workload_wait(workload);
     return why == ENOENT ? STATUS_NOT_FOUND : STATUS_NOT_EXECUTABLE;
 }

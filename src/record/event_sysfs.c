@@ -306,8 +306,9 @@ int pf_sys_closed(struct pf_sys *sys, const char *tracing, const char *path)
 {
     /* mode=755, which perf advises, opens the folders only: the files are the group's */
     return pf_fail(sys->error, PERFILE_ERROR_OPEN, PERFILE_NO_OFFSET, "tracepoints",
-                   "no permission to read %s; for your group: sudo mount -o remount,mode=750,gid=$(id -g) %.*s", path,
-                   (int)(strlen(tracing) - strlen("/events")), tracing);
+                   "no permission to read %s; record with sudo, or allow your group: sudo mount -o remount,mode=750,"
+                   "gid=$(id -g) %.*s; sudo sysctl kernel.perf_event_paranoid=-1",
+                   path, (int)(strlen(tracing) - strlen("/events")), tracing);
 }
 
 int pf_sys_tracing(struct pf_sys *sys, const char **folder)

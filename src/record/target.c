@@ -107,6 +107,15 @@ static int add_threads_of(struct pf_target *target, int32_t pid, struct perfile_
     return result < 0 ? pf_fail_memory(error, "threads") : 0;
 }
 
+static int refuse_ids(const char *list, bool processes, struct perfile_error *error)
+{
+    return pf_about(error, list, strlen(list),
+                    pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET,
+                            processes ? "process list" : "thread list",
+                            "invalid list \"%.64s\": expected numbers such as 12,34; %s finds those of a program", list,
+                            processes ? "pgrep -d, NAME" : "pgrep -w -d, NAME"));
+}
+
 static int add_listed(struct pf_target *target, const char *list, bool processes, struct perfile_error *error)
 {
     const char *rest = list;
@@ -115,12 +124,12 @@ static int add_listed(struct pf_target *target, const char *list, bool processes
     int result = 0;
     while (result == 0 && !bad && next_range(&rest, &first, &last, &bad)) {
         if (bad || first != last || first == 0)
-            return refuse_list(processes ? "process list" : "thread list", list, error);
+            return refuse_ids(list, processes, error);
         result = processes ? add_threads_of(target, first, error) : add_tid(target, first);
     }
     if (result == PERFILE_ERROR_MEMORY)
         return pf_fail_memory(error, "threads");
-    return result == 0 && bad ? refuse_list(processes ? "process list" : "thread list", list, error) : result;
+    return result == 0 && bad ? refuse_ids(list, processes, error) : result;
 }
 
 #ifdef PF_STATIC
