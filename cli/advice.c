@@ -127,13 +127,18 @@ void pf_advice_take(void *context, const struct perfile_trouble *trouble)
 static const struct {
     unsigned kind;
     const char *why;
+    const char *brief; /* of stacks: what follows the percentage */
 } lines[] = {
-    {PERFILE_TROUBLE_BROKEN_STACKS, "callchains soon leave all mappings: code without frame pointers; record with perfile record "
-                                    "--call-graph auto, or build with -fno-omit-frame-pointer"},
-    {PERFILE_TROUBLE_CUT_STACKS, "stack dumps end before the outermost caller; record with --call-graph dwarf,65528"},
+    {PERFILE_TROUBLE_BROKEN_STACKS,
+     "callchains soon leave all mappings: code without frame pointers; record with perfile record "
+     "--call-graph auto, or build with -fno-omit-frame-pointer",
+     "broken"},
+    {PERFILE_TROUBLE_CUT_STACKS, "stack dumps end before the outermost caller; record with --call-graph dwarf,65528",
+     "truncated"},
     {PERFILE_TROUBLE_FULL_STACKS,
      "callchains have all frames that were asked for, and no outermost caller; record after: "
-     "sysctl kernel.perf_event_max_stack=1024"},
+     "sysctl kernel.perf_event_max_stack=1024",
+     "too deep"},
     {PERFILE_TROUBLE_NO_FILE,
      "the files are not on this machine; --symfs DIR, --archive FILE or DEBUGINFOD_URLS find them"},
     {PERFILE_TROUBLE_OTHER_BUILD,
@@ -169,8 +174,18 @@ static void say_stacks(const struct pf_advice *advice, const char *input, size_t
     char more[32];
 
     put_more(more, advice->of[kind].modules);
+    pf_message_brief("%.0f%% of stacks %s", percent, lines[line].brief);
     pf_message_advice("%s: %.0f%% of the %s%s%s%s%s", input, percent, lines[line].why, *names ? " (" : "", names, more,
                       *names ? ")" : "");
+}
+
+/* The length of the first name, without its build ids. */
+static size_t first_name(const char *names)
+{
+    const char *build_ids = strstr(names, " (build id");
+    const size_t bytes = strcspn(names, ",");
+
+    return build_ids && (size_t)(build_ids - names) < bytes ? (size_t)(build_ids - names) : bytes;
 }
 
 static void say_modules(const struct pf_advice *advice, const char *input, size_t line)
@@ -181,6 +196,7 @@ static void say_modules(const struct pf_advice *advice, const char *input, size_
     put_more(more, modules);
     if (kind == PERFILE_TROUBLE_NO_NAMES && advice->of[kind].path && package_of(advice->of[kind].path, package))
         snprintf(symbols, sizeof(symbols), " (%.127s-dbgsym)", package);
+    pf_message_brief("no symbols for %.*s", (int)first_name(advice->of[kind].names), advice->of[kind].names);
     pf_message_advice("%s: no symbols for %s%s: %s%s", input, advice->of[kind].names, more, lines[line].why, symbols);
 }
 
@@ -265,6 +281,8 @@ void pf_advice_fitting(struct perfile_reader *reader, const char *input)
     if (is_unwanted())
         return;
     pf_fitting_take(&fitting, reader);
-    if (pf_fitting_text(&fitting, "", text, sizeof(text)))
-        pf_message_advice("%s: made for its events: %s", input, text);
+    if (!pf_fitting_text(&fitting, "", text, sizeof(text)))
+        return;
+    pf_message_brief("made for its events: %s", text);
+    pf_message_advice("%s: made for its events: %s", input, text);
 }

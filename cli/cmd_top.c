@@ -474,6 +474,7 @@ static int start_and_show(const struct pf_command *command, struct pf_settings *
     }
     pf_live_close(&live);
     perfile_close(input.reader);
+    pf_message_release(); /* when the view could not begin */
     return status;
 }
 

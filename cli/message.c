@@ -16,6 +16,11 @@
 /* The terminal of the process: one thread may read and report progress while another one writes the output. */
 static pthread_mutex_t at_terminal;
 static pthread_once_t at_terminal_once = PTHREAD_ONCE_INIT;
+struct lines {
+    char *text; /* not terminated */
+    size_t bytes;
+    uint64_t count, missing; /* missing: lines that did not fit */
+};
 static struct {
     bool color;
     bool quiet;
@@ -23,9 +28,10 @@ static struct {
     bool bar;      /* a progress bar stands on the last line */
     bool bar_over; /* and none may any more */
     bool holding;
-    char *held; /* the messages that wait for the end of the pager */
-    size_t held_bytes;
-    uint64_t not_held; /* messages that did not fit */
+    struct lines held; /* messages that wait for the end of the pager */
+    bool keeping;
+    struct lines kept; /* messages for the notes of the interactive view */
+    char briefs[256];
 } terminal;
 
 /* Recursive, as printing a message may print another one. C libraries have no common initialiser for that. */
@@ -143,19 +149,25 @@ const char *pf_program_name(void)
 
 enum tone { TONE_ERROR, TONE_WARNING, TONE_NOTE };
 
-/* A line that waits. They are few, as there are at most ten of a kind; -v may bring many. */
-static void hold_line(const char *line, size_t bytes)
+/* Lines are few, as there are at most ten of a kind; -v may bring many. */
+static void add_line(struct lines *lines, const char *line, size_t bytes)
 {
-    char *grown =
-        terminal.held_bytes + bytes <= HELD_BYTES ? realloc(terminal.held, terminal.held_bytes + bytes) : NULL;
+    char *grown = lines->bytes + bytes <= HELD_BYTES ? realloc(lines->text, lines->bytes + bytes) : NULL;
 
     if (!grown) {
-        terminal.not_held++;
+        lines->missing++;
         return;
     }
-    terminal.held = grown;
-    memcpy(grown + terminal.held_bytes, line, bytes);
-    terminal.held_bytes += bytes;
+    lines->text = grown;
+    memcpy(grown + lines->bytes, line, bytes);
+    lines->bytes += bytes;
+    lines->count++;
+}
+
+static void free_lines(struct lines *lines)
+{
+    free(lines->text);
+    *lines = (struct lines){.text = NULL};
 }
 
 /* One write per line: messages of parallel processes do not mix. A terminal that cannot be written to is
@@ -164,16 +176,18 @@ static void print_line(enum tone tone, const char *text)
 {
     static const char *const colors[] = {"\033[1;31m", "\033[1;33m", "\033[1m"};
     char line[4096];
-    size_t used;
+    size_t used, prefix;
 
     lock_terminal();
     pf_progress_clear();
-    used = (size_t)snprintf(line, sizeof(line), "%s%s:%s ", terminal.color ? colors[tone] : "", pf_program_name(),
-                            terminal.color ? "\033[0m" : "");
+    prefix = used = (size_t)snprintf(line, sizeof(line), "%s%s:%s ", terminal.color ? colors[tone] : "",
+                                     pf_program_name(), terminal.color ? "\033[0m" : "");
     used += perfile_text_escape(text, strlen(text), line + used, sizeof(line) - used - 1);
     line[used++] = '\n';
+    if (terminal.keeping)
+        add_line(&terminal.kept, line + prefix, used - prefix);
     if (terminal.holding)
-        hold_line(line, used);
+        add_line(&terminal.held, line, used);
     else
         (void)!write(STDERR_FILENO, line, used);
     unlock_terminal();
@@ -248,22 +262,65 @@ void pf_message_release(void)
     char number[PF_GROUPED_BYTES];
 
     lock_terminal();
-    terminal.holding = false;
-    for (size_t at = 0; at < terminal.held_bytes;) {
-        ssize_t written = write(STDERR_FILENO, terminal.held + at, terminal.held_bytes - at);
+    terminal.holding = terminal.keeping = false;
+    for (size_t at = 0; at < terminal.held.bytes;) {
+        ssize_t written = write(STDERR_FILENO, terminal.held.text + at, terminal.held.bytes - at);
 
         if (written <= 0)
             break;
         at += (size_t)written;
     }
-    if (terminal.not_held)
+    if (terminal.held.missing)
         pf_message("%s more messages were not kept while the pager ran (--no-pager shows them)",
-                   pf_grouped(terminal.not_held, number));
-    free(terminal.held);
-    terminal.held = NULL;
-    terminal.held_bytes = 0;
-    terminal.not_held = 0;
+                   pf_grouped(terminal.held.missing, number));
+    free_lines(&terminal.held);
+    free_lines(&terminal.kept);
+    *terminal.briefs = 0;
     unlock_terminal();
+}
+
+/* ---- messages for the interactive view ------------------------------------------------------------------------- */
+
+void pf_message_keep(void)
+{
+    pf_message_hold();
+    lock_terminal();
+    terminal.keeping = true;
+    unlock_terminal();
+}
+
+char *pf_message_kept(void)
+{
+    lock_terminal();
+    char *copy = strndup(terminal.kept.text ? terminal.kept.text : "", terminal.kept.bytes);
+    unlock_terminal();
+    return copy;
+}
+
+void pf_message_brief(const char *format, ...)
+{
+    char text[128];
+    va_list arguments;
+
+    va_start(arguments, format);
+    vsnprintf(text, sizeof(text), format, arguments);
+    va_end(arguments);
+    lock_terminal();
+    const size_t used = strlen(terminal.briefs);
+    if (terminal.keeping && !terminal.quiet && !strstr(terminal.briefs, text))
+        snprintf(terminal.briefs + used, sizeof(terminal.briefs) - used, "%s%s", used ? ", " : ": ", text);
+    unlock_terminal();
+}
+
+bool pf_message_summary(char *text, size_t capacity)
+{
+    char count[PF_COUNTED_BYTES];
+
+    lock_terminal();
+    const bool some = terminal.kept.count;
+    snprintf(text, capacity, "%s%s", pf_counted(terminal.kept.count, "notes", count), terminal.briefs);
+    unlock_terminal();
+    return some;
 }
 
 /* ---- diagnostics ----------------------------------------------------------------------------------------------- */
@@ -292,6 +349,8 @@ void pf_log_diagnostic(void *context, const struct perfile_diagnostic *diagnosti
         return;
     if (count_rule(log, diagnostic->rule) > SHOWN_PER_RULE && !terminal.verbose)
         return;
+    if (diagnostic->severity == PERFILE_LOSS)
+        pf_message_brief(pf_ends_in(diagnostic->rule, "-cut") ? "file truncated" : "file damaged");
     print_message(tones[diagnostic->severity], "%s%s%s: %s [%s]", log->input, diagnostic->file ? "/" : "",
                   diagnostic->file ? diagnostic->file : "", diagnostic->message, diagnostic->rule);
 }

@@ -38,6 +38,15 @@ const char *pf_error_sentence(const struct perfile_error *error, const char *tex
 void pf_message_hold(void);
 void pf_message_release(void);
 
+/* The same as _hold; messages are also kept for the notes of the interactive view, until _release. */
+void pf_message_keep(void);
+/* A copy of the messages that were kept, a line each; NULL: out of memory. */
+char *pf_message_kept(void);
+/* A message of a few words for the header of that view, in addition to the complete message. */
+__attribute__((format(printf, 1, 2))) void pf_message_brief(const char *format, ...);
+/* "2 notes: 61% of stacks broken, file truncated". False: nothing was kept. */
+bool pf_message_summary(char *text, size_t capacity);
+
 /* Diagnostics of one recording: the first ten of a rule are printed, the others counted. */
 #define PF_RULE_MAX 64
 struct pf_log {

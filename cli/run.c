@@ -24,6 +24,7 @@ struct run {
     struct pf_stream stream;
     struct pf_progress progress;
     struct pf_advice advice;
+    bool advised;
 };
 
 static int choose_before(struct run *run)
@@ -168,8 +169,8 @@ static bool prints_counts(const struct run *run)
 }
 
 /*
- * Unless it is perf's text: on a terminal in its width; a report in a pipe or file has a row a line, of any length, and
- * the rows that matter.
+ * Unless it is perf's text: on a terminal in its width; a report in a pipe or file has a row a line, of any length. A
+ * pipe, a file or a terminal that cannot move its cursor, which has no pager, gets the rows that matter.
  */
 static void fit_output(struct run *run)
 {
@@ -177,14 +178,16 @@ static void fit_output(struct run *run)
     const struct pf_settings *settings = run->input.settings;
     struct perfile_report_options *report = &run->input.settings->report;
 
+    report->top = settings->all_rows ? 0 : report->top;
     if (report->columns || report->widths || settings->stdio)
         return;
-    if ((prints_report(run) || prints_counts(run)) && isatty(run->stream.fd)) {
+    const bool is_terminal = isatty(run->stream.fd);
+    if ((prints_report(run) || prints_counts(run)) && is_terminal)
         report->columns = pf_terminal_columns(run->stream.fd);
-    } else if (prints_report(run) && !pf_called_perf()) {
+    else if (prints_report(run) && !pf_called_perf())
         report->columns = UINT64_MAX;
-        report->top = settings->all_rows ? 0 : report->top ? report->top : MAX_UNASKED;
-    }
+    if (prints_report(run) && !pf_called_perf() && !(is_terminal && pf_is_terminal(run->stream.fd)))
+        report->top = settings->all_rows || report->top ? report->top : MAX_UNASKED;
 }
 
 /* Sets the output options for the recording that is read next. */
@@ -531,13 +534,38 @@ static int write_output(struct run *run)
     return status;
 }
 
+static void advise(struct run *run)
+{
+    struct pf_input *input = &run->input;
+
+    if (input->reader && input->settings->advises_views)
+        pf_advice_fitting(input->reader, input->log.input);
+    pf_advice_give(&run->advice, input->log.input);
+    if (input->reader)
+        pf_advice_missing(input->reader, input->log.input);
+    run->advised = true;
+}
+
+/* The interactive view shows what is printed here. */
+static int report_end(void *context)
+{
+    struct run *run = context;
+
+    pf_log_finish(&run->input.log);
+    const int status = pf_input_losses(&run->input);
+    advise(run);
+    return status;
+}
+
 static int show(struct run *run)
 {
+    const struct pf_tui_end end = {report_end, run};
+
     run->input.settings->print.threads = pf_thread_count(run->input.settings);
     aim(run, &run->input);
     run->input.settings->symbols.trouble = pf_advice_take;
     run->input.settings->symbols.trouble_context = &run->advice;
-    return pf_tui_run(&run->input);
+    return pf_tui_run(&run->input, &end);
 }
 
 static int read_and_write(struct run *run, const struct pf_command *command, struct pf_settings *settings)
@@ -567,11 +595,10 @@ int pf_run_output(const struct pf_command *command, struct pf_settings *settings
     struct run run = {.at = &run.input};
     int status = read_and_write(&run, command, settings);
 
-    pf_advice_give(&run.advice, run.input.log.input); /* after the pager */
-    if (run.input.reader)
-        pf_advice_missing(run.input.reader, run.input.log.input);
-    if (run.input.reader && settings->advises_views)
-        pf_advice_fitting(run.input.reader, run.input.log.input);
+    if (settings->tui)
+        pf_message_release(); /* when the view could not begin */
+    if (!run.advised)
+        advise(&run); /* after the pager */
     pf_inputs_close(&run.more);
     perfile_close(run.before.reader);
     perfile_close(run.input.reader);

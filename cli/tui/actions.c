@@ -251,20 +251,23 @@ static bool add_choice(const struct pf_tui_index *index, const struct group *gro
     return true;
 }
 
+enum { MAX_CHOICES = 5000 };
+
 /* Combos of the same thread (process ...) become one choice. Threads are thousands at most where it matters. */
 static size_t make_choices(struct pf_tui *app, const struct group *group, const uint64_t *weights,
                            struct pf_tui_choice *choices)
 {
-    enum { MAX = 5000 };
     const struct pf_tui_index *index = app->model.index;
     size_t count = 0;
 
-    for (size_t i = 0; i < index->combo_count && count < MAX; i++) {
+    for (size_t i = 0; i < index->combo_count; i++) {
         size_t at = 0;
         if (!weights[i])
             continue;
         while (at < count && !group->is_same(&index->combos[choices[at].value], &index->combos[i]))
             at++;
+        if (at == MAX_CHOICES)
+            continue;
         if (at == count && !add_choice(index, group, i, choices, &count)) {
             app->short_of_memory = true;
             break;
@@ -287,6 +290,7 @@ static void filter_combo(struct pf_tui *app, enum pf_tui_filter_kind kind)
 {
     struct pf_tui_choice *choices = calloc(app->model.index->combo_count + 1, sizeof(*choices));
     uint64_t *weights = weigh_combos(app);
+    char title[128], number[PF_GROUPED_BYTES];
     size_t count = 0;
     const struct pf_tui_index *index = app->model.index; /* may be replaced while the user chooses */
 
@@ -299,7 +303,9 @@ static void filter_combo(struct pf_tui *app, enum pf_tui_filter_kind kind)
     }
     if (!count || !combos)
         pf_tui_say(app, "There is nothing to choose from.");
-    const int chosen = combos ? pf_tui_choose(app, group_of(kind)->title, choices, count, true) : -1;
+    snprintf(title, sizeof(title), count < MAX_CHOICES ? "%s" : "%s (%s are listed; there may be more)",
+             group_of(kind)->title, pf_grouped(count, number));
+    const int chosen = combos ? pf_tui_choose(app, title, choices, count, true) : -1;
     if (chosen >= 0)
         push_combo(app, kind, &combos[choices[chosen].value]);
     for (size_t i = 0; i < count; i++)
@@ -442,14 +448,16 @@ static void print_losses(FILE *to, const struct perfile_losses *losses)
 void pf_tui_do_notes(struct pf_tui *app)
 {
     char *text = NULL;
-    size_t bytes, count;
-    char *notes = pf_tui_load_notes(&app->load, &count);
+    size_t bytes;
+    char *notes = pf_message_kept();
     FILE *to = open_memstream(&text, &bytes);
 
+    if (to && notes)
+        fputs(notes, to);
+    if (to && notes && *notes && app->model.index)
+        fputs("\n", to);
     if (to && app->model.index)
         print_losses(to, &app->model.index->losses);
-    if (to && notes)
-        fprintf(to, "\n%s", notes);
     if (to && app->load.result < 0)
         fprintf(to, "\nReading failed: %s\n", app->load.input->error.message);
     if (to && fclose(to) == 0)

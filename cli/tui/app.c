@@ -91,6 +91,7 @@ static void lay_out(struct pf_tui *app)
     const bool timed = app->model.index && app->model.index->step_count > 1;
     int line = 1;
 
+    at->notes = pf_message_summary(app->notes, sizeof(app->notes)) ? line++ : -1;
     at->time = line;
     at->time_count = !timed ? 0 : app->screen.rows >= TALL ? 3 : 1;
     line += at->time_count;
@@ -156,6 +157,12 @@ static void draw_title(struct pf_tui *app)
     x = pf_tui_add(&app->screen, 0, x, app->screen.columns - x, PF_TUI_PLAIN, numbers);
     x = pf_tui_add(&app->screen, 0, x, app->screen.columns - x, PF_TUI_ALERT, losses);
     x = pf_tui_add(&app->screen, 0, x, app->screen.columns - x, PF_TUI_ALERT, loading);
+}
+
+static void draw_notes(struct pf_tui *app)
+{
+    pf_tui_add(&app->screen, app->at.notes, 0, 2, PF_TUI_KEY, "! ");
+    pf_tui_add(&app->screen, app->at.notes, 2, app->screen.columns - 2, PF_TUI_ALERT, app->notes);
 }
 
 static void draw_filters(struct pf_tui *app)
@@ -271,6 +278,8 @@ static void draw_all(struct pf_tui *app)
     make_list(app);
     lay_out(app);
     draw_title(app);
+    if (app->at.notes > 0)
+        draw_notes(app);
     pf_tui_draw_time(app);
     if (app->model.index && app->view == PF_TUI_FLAME)
         pf_tui_draw_flame(app);
@@ -453,16 +462,17 @@ static int finish(struct pf_tui *app, struct pf_input *input)
         fflush(NULL);
         _exit(PF_STATUS_OK); /* what is still looked up in another thread is not worth a wait */
     }
-    pf_log_finish(&input->log);
     const int result = app->load.result;
+    if (result < 0)
+        pf_log_finish(&input->log);
     if (app->load.live)
         return result < 0 ? pf_live_failure(app->load.live, result) : PF_STATUS_OK;
     if (result < 0 && result != PERFILE_ERROR_STOPPED)
         return pf_input_failure(input, result);
-    return result < 0 ? PF_STATUS_OK : pf_input_losses(input);
+    return result < 0 ? PF_STATUS_OK : app->load.status;
 }
 
-static int run(struct pf_input *input, struct pf_live *live)
+static int run(struct pf_input *input, struct pf_live *live, const struct pf_tui_end *end)
 {
     struct pf_tui *app = calloc(1, sizeof(*app));
     int status = PF_STATUS_MEMORY;
@@ -470,12 +480,11 @@ static int run(struct pf_input *input, struct pf_live *live)
     if (!app)
         return status;
     set_up(app, input);
-    pf_message_hold();
     if (!pf_tui_screen_open(&app->screen, pf_wants_color(input->settings->color, STDOUT_FILENO))) {
         pf_message_release();
         pf_message("%s: the terminal cannot be used", input->command->name);
         status = PF_STATUS_OUTPUT;
-    } else if (!pf_tui_load_start(&app->load, input, live)) {
+    } else if (!pf_tui_load_start(&app->load, input, live, end)) {
         pf_tui_screen_close();
         pf_message_release();
         pf_message("%s: no thread can be started", input->command->name);
@@ -489,12 +498,12 @@ static int run(struct pf_input *input, struct pf_live *live)
     return status;
 }
 
-int pf_tui_run(struct pf_input *input)
+int pf_tui_run(struct pf_input *input, const struct pf_tui_end *end)
 {
-    return run(input, NULL);
+    return run(input, NULL, end);
 }
 
 int pf_tui_run_live(struct pf_input *input, struct pf_live *live)
 {
-    return run(input, live);
+    return run(input, live, NULL);
 }

@@ -37,9 +37,9 @@ struct pf_tui_time {
     int from, columns; /* where the time line was drawn */
 };
 
-/* Lines of the screen; count 0: not there. */
+/* Lines of the screen; count 0, or a negative line: not there. */
 struct pf_tui_layout {
-    int time, time_count, header, body, body_count, filters, status;
+    int notes, time, time_count, header, body, body_count, filters, status;
 };
 
 struct pf_tui {
@@ -54,6 +54,7 @@ struct pf_tui {
     struct pf_tui_code *code; /* annotated code, once it was asked for */
     const char *name;         /* of the recording */
     char message[256];        /* in the status line until the next key */
+    char notes[160];          /* how many there are, and what the most important ones say */
     char sought[128];
     bool no_headers;
     bool quits;

@@ -508,7 +508,7 @@ static void draw_code(struct pf_tui *app, void *context)
     }
     describe_line(code, text, sizeof(text));
     pf_tui_name(&app->screen, app->screen.rows - 2, 1, app->screen.columns - 1, PF_TUI_DIM, text);
-    draw_hints(app, " ? help  Esc back  H hottest  Tab next  Enter jump  s source  o address  / search");
+    draw_hints(app, " ? help  Esc back  H hottest  Tab next  Enter jump  s source  o offset  / search");
 }
 
 /* ---- keys -------------------------------------------------------------------------------------------------------- */

@@ -64,12 +64,15 @@ void pf_tui_do_menu(struct pf_tui *app)
         pf_tui_do_annotate,        pf_tui_do_details,    pf_tui_do_toggle,        pf_tui_do_open_all,
         pf_tui_do_filter_function, pf_tui_do_filter_dso, pf_tui_do_filter_thread, pf_tui_do_print};
     struct pf_tui_choice choices[sizeof(of_rows) / sizeof(of_rows[0])];
+    char texts[sizeof(of_rows) / sizeof(of_rows[0])][160];
     size_t count = 0;
 
     for (size_t i = 0; i < sizeof(of_rows) / sizeof(of_rows[0]); i++)
         for (size_t k = 0; k < KEYS; k++)
             if (keys[k].action == of_rows[i] && keys[k].shown) {
-                choices[count++] = (struct pf_tui_choice){.text = (char *)(uintptr_t)keys[k].help, .value = (int64_t)k};
+                snprintf(texts[count], sizeof(texts[count]), "%-9s%s", keys[k].shown, keys[k].help);
+                choices[count] = (struct pf_tui_choice){.text = texts[count], .value = (int64_t)k};
+                count++;
                 break;
             }
     const int chosen = pf_tui_choose(app, "What to do with this row", choices, count, false);

@@ -4,8 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_OPENED = 5000 };
-
 /* ---- rows in order ----------------------------------------------------------------------------------------------- */
 
 static int compare(const void *left, const void *right)
@@ -13,11 +11,21 @@ static int compare(const void *left, const void *right)
     const struct pf_tui_item *a = left, *b = right;
     int order;
 
+    if (a->unknown_caller != b->unknown_caller)
+        return a->unknown_caller ? 1 : -1;
     if (a->key != b->key)
         return a->key > b->key ? -1 : 1;
     if ((order = strcmp(a->by, b->by)) || (order = strcmp(a->name, b->name)))
         return order;
     return a->function < b->function ? -1 : a->function > b->function;
+}
+
+/* Broken stacks have an address without a name as their outermost caller, which is then above everything. */
+static bool is_unknown_caller(const struct pf_tui_list *list, const struct pf_tui_item *item)
+{
+    const struct pf_tui_function *function = &list->model->index->functions[item->function];
+
+    return list->order != PF_TUI_DSO && !item->self.samples && !function->named && function->module == PF_TUI_NONE;
 }
 
 static void sort(const struct pf_tui_list *list, struct pf_tui_item *items, size_t count, bool below)
@@ -27,6 +35,7 @@ static void sort(const struct pf_tui_list *list, struct pf_tui_item *items, size
 
     for (size_t i = 0; i < count; i++) {
         struct pf_tui_item *item = &items[i];
+        item->unknown_caller = !below && is_unknown_caller(list, item);
         item->name = index->functions[item->function].name;
         item->by = order == PF_TUI_DSO ? pf_tui_dso(index, item->function) : "";
         item->key = order == PF_TUI_TOTAL     ? pf_tui_weight(list->model, item->total)
@@ -371,14 +380,15 @@ static bool open_below(struct pf_tui_list *list, struct pf_tui_item *item, unsig
     return true;
 }
 
-bool pf_tui_item_open_all(struct pf_tui_list *list, struct pf_tui_item *item, unsigned depth)
+bool pf_tui_item_open_all(struct pf_tui_list *list, struct pf_tui_item *item, unsigned depth, bool *limited)
 {
     struct pf_tui_item *const at = pf_tui_list_at(list);
-    size_t left = MAX_OPENED;
+    size_t left = PF_TUI_MAX_OPENED;
     bool fine = true;
 
     for (size_t i = 0; i < (item ? 1 : list->item_count) && fine; i++)
         fine = open_below(list, item ? item : &list->items[i], depth, &left);
+    *limited = !left;
     fine = make_lines(list) && fine;
     pf_tui_list_go(list, at);
     return fine;

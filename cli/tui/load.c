@@ -33,24 +33,11 @@ static void progress(void *context, uint64_t done, uint64_t total)
 static void note(void *context, const char *text)
 {
     struct pf_tui_load *load = context;
-    char *grown = NULL;
+    char *kept = load->live ? pf_message_kept() : NULL;
 
-    pthread_mutex_lock(&load->lock);
-    const bool again = load->live && load->notes && strstr(load->notes, text); /* each interval has the same ones */
-    if (!again)
-        pf_log_note(&load->input->log, text); /* which the user finds on the terminal afterwards */
-    if (!again && asprintf(&grown, "%s%s\n", load->notes ? load->notes : "", text) >= 0) {
-        free(load->notes);
-        free(load->part);
-        if (load->live) {
-            perfile_close(load->input->reader);
-            load->input->reader = NULL;
-            free(load->held);
-        }
-        load->notes = grown;
-        load->note_count++;
-    }
-    pthread_mutex_unlock(&load->lock);
+    if (!kept || !strstr(kept, text)) /* each interval has the same ones */
+        pf_log_note(&load->input->log, text);
+    free(kept);
 }
 
 static void hand_over(struct pf_tui_load *load, struct pf_tui_index *index)
@@ -171,9 +158,11 @@ static void *run(void *context)
 {
     struct pf_tui_load *load = context;
     const int result = load->live ? read_live(load) : read_profile(load);
+    const int status = result >= 0 && load->end ? load->end->report(load->end->context) : PF_STATUS_OK;
 
     pthread_mutex_lock(&load->lock);
     load->result = result;
+    load->status = status;
     load->finished = true;
     pthread_mutex_unlock(&load->lock);
     pf_tui_screen_wake();
@@ -197,9 +186,11 @@ static bool start_thread(struct pf_tui_load *load)
     return load->started;
 }
 
-bool pf_tui_load_start(struct pf_tui_load *load, struct pf_input *input, struct pf_live *live)
+bool pf_tui_load_start(struct pf_tui_load *load, struct pf_input *input, struct pf_live *live,
+                       const struct pf_tui_end *end)
 {
-    *load = (struct pf_tui_load){.input = input, .live = live, .quantum_ns = live ? 1 : choose_quantum(input->reader)};
+    *load = (struct pf_tui_load){
+        .input = input, .live = live, .end = end, .quantum_ns = live ? 1 : choose_quantum(input->reader)};
     pthread_mutex_init(&load->lock, NULL);
     input->settings->symbols.note = note;
     input->settings->symbols.note_context = load;
@@ -224,15 +215,6 @@ bool pf_tui_load_running(struct pf_tui_load *load, int *percent)
     load->woken = false;
     pthread_mutex_unlock(&load->lock);
     return running;
-}
-
-char *pf_tui_load_notes(struct pf_tui_load *load, size_t *count)
-{
-    pthread_mutex_lock(&load->lock);
-    char *copy = load->notes ? strdup(load->notes) : NULL;
-    *count = load->note_count;
-    pthread_mutex_unlock(&load->lock);
-    return copy;
 }
 
 int pf_tui_load_take_part(struct pf_tui_load *load)
@@ -276,6 +258,11 @@ bool pf_tui_load_stop(struct pf_tui_load *load)
 void pf_tui_load_close(struct pf_tui_load *load)
 {
     pf_tui_index_free(load->fresh);
-    free(load->notes);
+    free(load->part);
+    if (load->live) {
+        perfile_close(load->input->reader);
+        load->input->reader = NULL;
+        free(load->held);
+    }
     pthread_mutex_destroy(&load->lock);
 }

@@ -6,13 +6,15 @@
 #include "../input.h"
 #include "../live.h"
 #include "index.h"
+#include "tui.h"
 
 #include <pthread.h>
 
 struct pf_tui_load {
     struct pf_input *input;
     struct pf_live *live; /* what is recorded meanwhile; NULL: input is read */
-    uint8_t *held;        /* what input->reader reads then */
+    const struct pf_tui_end *end;
+    uint8_t *held; /* what input->reader reads then */
     pthread_t thread;
     pthread_mutex_t lock;
     bool started;
@@ -21,21 +23,19 @@ struct pf_tui_load {
     struct pf_tui_index *fresh; /* not taken yet */
     uint64_t done, total;
     bool finished, quits, woken;
-    int result;  /* when finished: of the library */
-    char *notes; /* a line each */
-    size_t note_count;
+    int result;    /* when finished: of the library */
+    int status;    /* of `end` */
     uint8_t *part; /* the recording of the last interval, when it is new */
     size_t part_bytes;
 };
 
-/* `live` may be NULL. False: no thread could be started. */
-bool pf_tui_load_start(struct pf_tui_load *load, struct pf_input *input, struct pf_live *live);
+/* `live` and `end` may be NULL. False: no thread could be started. */
+bool pf_tui_load_start(struct pf_tui_load *load, struct pf_input *input, struct pf_live *live,
+                       const struct pf_tui_end *end);
 /* Returns a new index, which the caller owns; NULL: there is nothing new. */
 struct pf_tui_index *pf_tui_load_take(struct pf_tui_load *load);
 /* Whether the loader is still reading; *percent is its progress, -1 if not known. */
 bool pf_tui_load_running(struct pf_tui_load *load, int *percent);
-/* A copy of the notes so far; NULL: there are none. */
-char *pf_tui_load_notes(struct pf_tui_load *load, size_t *count);
 /*
  * While recording: opens the last interval as input->reader, if there is a new one. Returns 1 if there was, 0 if not;
  * negative: see input->error.

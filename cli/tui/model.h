@@ -53,7 +53,7 @@ struct pf_tui_item {
     struct pf_tui_item *items;  /* below it, once they were asked for */
     struct pf_tui_location *positions;
     size_t item_count, position_count;
-    bool is_open, has_positions, has_items;
+    bool is_open, has_positions, has_items, unknown_caller;
 };
 
 struct pf_tui_list {
@@ -100,8 +100,9 @@ void pf_tui_list_close(struct pf_tui_list *list);
 /* Whether there can be rows below it. */
 bool pf_tui_item_opens(struct pf_tui_list *list, struct pf_tui_item *item);
 bool pf_tui_item_open(struct pf_tui_list *list, struct pf_tui_item *item);
-/* Opens the row and those below it, down to `depth` levels and at most some thousand rows. */
-bool pf_tui_item_open_all(struct pf_tui_list *list, struct pf_tui_item *item, unsigned depth);
+/* Opens the row (NULL: all rows) and those below it, down to `depth` levels. *limited: the maximum was reached. */
+enum { PF_TUI_MAX_OPENED = 5000 };
+bool pf_tui_item_open_all(struct pf_tui_list *list, struct pf_tui_item *item, unsigned depth, bool *limited);
 void pf_tui_item_close(struct pf_tui_list *list, struct pf_tui_item *item);
 void pf_tui_list_close_all(struct pf_tui_list *list);
 /* The line at the cursor; NULL: there are none. */

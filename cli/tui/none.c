@@ -16,9 +16,9 @@ void pf_tui_prepare(void)
 {
 }
 
-int pf_tui_run(struct pf_input *input)
+int pf_tui_run(struct pf_input *input, const struct pf_tui_end *end)
 {
-    (void)input;
+    (void)input, (void)end;
     return PF_STATUS_USAGE;
 }
 

@@ -309,17 +309,28 @@ void pf_tui_do_close_row(struct pf_tui *app)
         pf_tui_item_close(list, item);
 }
 
+/* NULL: all rows. */
+static void open_all(struct pf_tui *app, struct pf_tui_item *item)
+{
+    char count[PF_GROUPED_BYTES];
+    bool limited;
+
+    note_memory(app, pf_tui_item_open_all(pf_tui_list(app), item, UINT32_MAX, &limited));
+    if (limited)
+        pf_tui_say(app, "Only %s rows were opened (e opens all below one row).", pf_grouped(PF_TUI_MAX_OPENED, count));
+}
+
 void pf_tui_do_open_all(struct pf_tui *app)
 {
     struct pf_tui_item *item = pf_tui_list_at(pf_tui_list(app));
 
     if (item)
-        note_memory(app, pf_tui_item_open_all(pf_tui_list(app), item, UINT32_MAX));
+        open_all(app, item);
 }
 
 void pf_tui_do_expand(struct pf_tui *app)
 {
-    note_memory(app, pf_tui_item_open_all(pf_tui_list(app), NULL, UINT32_MAX));
+    open_all(app, NULL);
 }
 
 void pf_tui_do_collapse(struct pf_tui *app)

@@ -60,4 +60,5 @@ bool pf_tui_wanted(const struct pf_command *command, const struct pf_settings *s
 void pf_tui_prepare(void)
 {
     pf_tui_print_start();
+    pf_message_keep();
 }

@@ -98,6 +98,12 @@ def make_files(assemble, folder):
              'record EXIT pid=7 tid=8 ppid=1 ptid=1 time=1001 | pid=7 tid=8 time=1001 cpu=0 id=1\n'
              f'sample misc=2 id=1 ip={CODE + 0x310:#x} pid=7 tid=8 time=1002 cpu=0 period=5 callchain=0\n')
     (folder / 'ended').write_bytes(make(assemble, HEAD + TASKS + ended))
+    (folder / 'cut').write_bytes((folder / 'made').read_bytes()[:30000])
+    for name, data in ('events', 'trace-raw'), ('counts', 'stat'):
+        shutil.copy(pathlib.Path(__file__).resolve().parent.parent / 'data' / f'{data}.perf.data', folder / name)
+    many = ''.join(f'sample misc=2 id=1 ip={CODE + 0x310:#x} pid=7 tid={1000 + i} time={10**9 + i} cpu=0 period=5 '
+                   f'callchain=3,{USER_CONTEXT:#x},{CODE + 0x310:#x},{CODE + 16 * i % 0x80000:#x}\n' for i in range(7000))
+    (folder / 'many').write_bytes(make(assemble, HEAD + TASKS + many))
     evil = folder / 'evil'
     (evil / 'tmp').mkdir(parents=True)
     with open(evil / 'tmp' / 'perf-7.map', 'wb') as file:
@@ -440,6 +446,7 @@ def test_windows(t):
     leave()
     t.press('m')
     t.wait('What to do with this row')
+    expect('the menu has the keys', re.search('^ *a Enter +Show the annotated code', t.screen(), re.M), t.screen())
     t.tmux('send-keys', 'Down', 'Enter')
     t.wait('Function')
     leave()
@@ -627,15 +634,52 @@ def test_suspend(t):
 
 def test_broken_stacks(t):
     """Callers that are in no file are one, in lists and in the flame graph, and so is what they seem to call."""
-    t.report('broken')
+    t.report('broken', before='PERFILE_ADVICE=yes')
     screen = t.wait(lambda screen: '? help' in screen and 'loading' not in screen and 'unknown' in screen)
     expect('one row of unknown callers', len(re.findall(r'100\.00% .*\[unknown\]', screen)) == 1 and ' 1/2' in screen, screen)
+    rows = [line for line in screen.splitlines() if '100.00%' in line]
+    expect('unknown callers come last', 'find_00' in rows[0] and '[unknown]' in rows[1], screen)
+    expect('stacks: the header says it', '! 1 note: 100% of stacks broken' in screen, screen)
+    t.press('!')
+    notes = t.wait(' Notes')
+    t.press('Escape')
+    t.wait('? help')
+    t.press('q')
+    said = re.sub(r'^perfile: ', '', re.sub(r'\s*\n', '', t.wait('READY>').partition('perfile: ')[2].partition('READY>')[0]))
+    shown = re.sub(r'\s*\n', '', notes.partition('\n')[2].partition('200 samples')[0])
+    expect('stacks: the notes are what is printed after it', said and re.sub(r' ', '', said) == re.sub(r' ', '', shown),
+           (said, shown))
+    t.report('broken', before='PERFILE_ADVICE=yes')
+    t.wait(lambda screen: '? help' in screen and 'loading' not in screen and 'unknown' in screen)
     t.press('4', 'Down')
     t.wait(re.compile(r'100\.00% +\[unknown\]'))
     t.press('Down')
     t.wait(re.compile(r'100\.00% +\[JIT\].*find_00'))
     t.press('Enter')
     t.wait(lambda screen: '[unknown]' not in screen, 'it is as wide as the window')
+    t.press('q')
+    t.wait('READY>')
+
+
+def test_header_notes(t):
+    """What is wrong with a recording, and which verb is made for it, stand on its first screen."""
+    for name, line in (('cut', r'! \d notes: file truncated'), ('events', '! 2 notes: made for its events: perfile trace -s, no symbols for'),
+                       ('counts', '! 1 note: made for its events: perfile stat report')):
+        t.report(name, before='PERFILE_ADVICE=yes')
+        screen = t.wait(lambda screen: '? help' in screen and 'loading' not in screen and '\n! ' in screen)
+        expect(f'{name}: the header says it', re.match(line, screen.splitlines()[1]), screen)
+        t.press('q')
+        t.wait('READY>')
+
+
+def test_limits(t):
+    """The list of many threads, and many open rows, say that they end."""
+    t.report('many')
+    t.wait(lambda screen: '? help' in screen and 'loading' not in screen and '[JIT]' in screen)
+    t.press('t')
+    t.wait('Only one thread (5,000 are listed; there may be more)')
+    t.press('Escape', '2', 'E')
+    t.wait('Only 5,000 rows were opened')
     t.press('q')
     t.wait('READY>')
 
@@ -723,6 +767,8 @@ def test_in_tmux(perfile, assemble, folder, keys):
         expect('all keys were tried', not missing, missing)
         test_annotate(t)
         test_broken_stacks(t)
+        test_header_notes(t)
+        test_limits(t)
         test_ended_threads(t)
         test_colors(t)
         test_loading(t, assemble)
@@ -827,6 +873,11 @@ def test_text(perfile, folder):
         status, same = t.finish()
         expect(f'{name}: text', status == 0 and b'# Children ' in t.seen and b'\x1b[?1049h' not in t.seen, t.seen[-500:])
         expect(f'{name}: whose', (b"# Samples: 600  of event 'cpu-clock'" in t.seen) == (name == '--stdio'), t.seen[:500])
+    for options, ends in ([], True), (['--all-rows'], False):
+        t = Terminal(perfile, folder, 'report', '--symfs', str(folder), *options, 'many', PERFILE_PAGER='', term='dumb')
+        status, same = t.finish()
+        expect(f'dumb: the rows that matter {options}', (t.seen.count(b'%  ') < 70 and b'more rows (--all-rows)' in t.seen) == ends,
+               t.seen[-300:])
     for name, arguments, why in ('dumb', [], b'cannot move its cursor'), ('stdio', ['--stdio'], b'asks for text'), \
             ('format', ['--format', 'json'], b'another option asks for text'):
         t = Terminal(perfile, folder, 'report', '--tui', *arguments, 'made', term='dumb' if name == 'dumb' else 'xterm')

@@ -188,8 +188,7 @@ static void put_left_out(struct pf_report_text *table)
     const size_t count = table->event->left_out;
     char text[PF_COUNTED_BYTES];
     if (count && table->screen && pf_report_text_has_header(table))
-        pf_put_format(table->out, "# and %s%s\n", pf_count_of(count, "more rows", text),
-                      table->screen == PF_REPORT_ANY_WIDTH ? " (--all-rows)" : "");
+        pf_put_format(table->out, "# and %s (--all-rows)\n", pf_count_of(count, "more rows", text));
 }
 
 static bool put_table(struct pf_report_text *table)
