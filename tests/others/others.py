@@ -119,7 +119,7 @@ def flamegraph(of):
     theirs = draw(of.folded('--count-samples'))
     ours = plain(titles(of.run('flame', '--count-samples')))
     check('frames', theirs, ours)
-    return check('samples', max(int(re.search(r'\(([\d,]+) samples', t)[1].replace(',', '')) for t in theirs),
+    return check('samples', max(int(re.search(r'\(([\d,]+) samples?', t)[1].replace(',', '')) for t in theirs),
                  total(of.folded('--count-samples')))
 
 
