@@ -26,6 +26,7 @@ struct pf_machine_options {
     bool namespaces;
     bool cgroups;
     bool user_only;                            /* names of the kernel are not needed */
+    bool again;                                /* readers know of processes before: those that ended stay as they are */
     unsigned threads;                          /* that read /proc; 0 and 1: the caller's alone */
     const struct perfile_allocator *allocator; /* called in the caller's thread only */
     /* What could not be found out, a sentence each. May be NULL. */

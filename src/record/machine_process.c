@@ -163,6 +163,15 @@ static void synthesize_threads(struct pf_walker *walker, struct process *process
     close(tasks);
 }
 
+/* Whether it has no mappings any more: records of it would replace those that readers have. */
+static bool has_ended(struct pf_walker *walker, const struct process *process)
+{
+    errno = 0;
+    return !(process->flags & KERNEL_THREAD) &&
+           pf_read_at(process->folder, "maps", walker->file, sizeof(walker->file)) <= 0 && errno != EACCES &&
+           errno != EPERM;
+}
+
 void pf_process_synthesize(struct pf_walker *walker, int32_t pid)
 {
     char path[32];
@@ -172,7 +181,8 @@ void pf_process_synthesize(struct pf_walker *walker, int32_t pid)
     if (process.folder < 0)
         return;
     if (pf_read_at(process.folder, "stat", walker->file, sizeof(walker->file)) > 0 &&
-        parse_stat(walker->file, &process) && put_thread(walker, &process, pid, process.comm)) {
+        parse_stat(walker->file, &process) && !(walker->walk->options->again && has_ended(walker, &process)) &&
+        put_thread(walker, &process, pid, process.comm)) {
         bool has_maps = !(process.flags & KERNEL_THREAD);
         if (has_maps && process.state != 'Z')
             synthesize_maps(walker, &process, pid);

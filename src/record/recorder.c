@@ -349,6 +349,7 @@ static int write_machine(struct perfile_recorder *recorder, struct perfile_error
                                                           : online > 8     ? 8
                                                                            : (unsigned)online,
                                                .allocator = options->allocator,
+                                               .again = recorder->synthesized_before,
                                                .note = recorder->synthesized_before ? NULL : options->note,
                                                .note_context = options->note_context};
     result = pf_machine_synthesize(&machine, &synthesis, error);

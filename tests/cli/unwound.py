@@ -74,6 +74,15 @@ def test_kinds(folder):
     expect('STACK_USER' in run(PERFILE, 'evlist', '-v', folder / 'dumped.data').stdout, 'stacks that were asked for')
 
 
+def test_snapshots(folder):
+    """The second one is taken when the program has ended: what is known of it must stay."""
+    output = folder / 'snapshots.data'
+    with subprocess.Popen([PERFILE, 'record', '-q', '-o', output, '-g', '--overwrite', *EVENT, '--', DEEP, '1']) as recorder:
+        time.sleep(0.5)
+        recorder.send_signal(signal.SIGUSR2)
+    expect_complete(output, 'two snapshots')
+
+
 def test_files(folder):
     output = folder / 'one.data'
     run(PERFILE, 'record', '-q', '-o', output, '-g', *EVENT, '--switch-output=1s', '--', DEEP, '1.5')
@@ -154,6 +163,7 @@ def main():
             print('skipped: unwinding while recording: events cannot be opened')
             return 77
         test_kinds(folder)
+        test_snapshots(folder)
         test_files(folder)
         test_gone(folder)
         test_called_perf(folder)
