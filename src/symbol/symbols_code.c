@@ -14,13 +14,17 @@ struct unwinder {
     const struct pf_unwinding *how;
 };
 
+void pf_module_load_cfi(struct pf_symbols *symbols, struct pf_module_data *module, const char *binary)
+{
+    module->cfi_tried = true;
+    if (pf_cfi_open(binary, module->debug, symbols->allocator, &module->cfi, NULL) < 0)
+        module->cfi = NULL;
+}
+
 static struct pf_cfi *cfi_of(struct pf_symbols *symbols, struct pf_module_data *module)
 {
-    if (!module->cfi_tried && module->binary) {
-        module->cfi_tried = true;
-        if (pf_cfi_open(module->binary, module->debug, symbols->allocator, &module->cfi, NULL) < 0)
-            module->cfi = NULL;
-    }
+    if (!module->cfi_tried && module->binary)
+        pf_module_load_cfi(symbols, module, module->binary);
     return module->cfi;
 }
 

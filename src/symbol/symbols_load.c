@@ -49,6 +49,16 @@ static const char *keep_path(struct pf_symbols *symbols, const char *path)
     return path ? pf_arena_text(&symbols->arena, path, strlen(path)) : NULL;
 }
 
+/* All that unwinding needs of a file that is open: the process that maps it, and with it its path, may end at any time. */
+static void load_open(struct pf_symbols *symbols, struct pf_module_data *module, int file)
+{
+    char path[32];
+    snprintf(path, sizeof(path), "/proc/self/fd/%d", file);
+    if (pf_segment_table_from_elf(path, symbols->allocator, &module->table, NULL) == 0)
+        module->public.path = module->binary;
+    pf_module_load_cfi(symbols, module, path);
+}
+
 /* Of the file that a running process maps: what unwinding needs. */
 static void load_mapped(struct pf_symbols *symbols, struct pf_module_data *module)
 {
@@ -62,11 +72,16 @@ static void load_mapped(struct pf_symbols *symbols, struct pf_module_data *modul
     if (pf_find_mapped(&symbols->find, &map, &mapped) < 0 ||
         pf_find_binary(&symbols->find, module->map_name, module->build_id, module->build_id_bytes, &found) < 0)
         return;
-    module->binary = keep_path(symbols, mapped.path ? mapped.path : found.path);
+    const int file = mapped.path ? open(mapped.path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) : -1;
+    module->binary = keep_path(symbols, file >= 0 ? mapped.path : found.path);
     module->debug = keep_path(symbols, found.debug_path);
     const char *path = module->binary ? module->binary : module->debug;
-    if (path && pf_segment_table_from_elf(path, symbols->allocator, &module->table, NULL) == 0)
+    if (file >= 0 && module->binary)
+        load_open(symbols, module, file);
+    else if (path && pf_segment_table_from_elf(path, symbols->allocator, &module->table, NULL) == 0)
         module->public.path = path;
+    if (file >= 0)
+        close(file);
     pf_found_close(&mapped);
     pf_found_close(&found);
 }

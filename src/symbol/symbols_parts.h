@@ -160,6 +160,7 @@ void pf_module_load_kernel_module(struct pf_symbols *symbols, struct pf_module_d
 /* ---- symbols_load.c: the symbols of any module ---- */
 
 void pf_module_load(struct pf_symbols *symbols, struct pf_module_data *module);
+void pf_module_load_cfi(struct pf_symbols *symbols, struct pf_module_data *module, const char *binary);
 /* The module of the map, loaded, and its number; NULL when out of memory. */
 struct pf_module_data *pf_symbols_loaded(struct pf_symbols *symbols, const struct perfile_map *map, uint32_t *number);
 /* Opens the binary of a module for its code, as symbols->code_file; false when there is none. */
