@@ -130,7 +130,7 @@ static bool refuses_dumps(const struct pf_event_list *chosen)
 }
 
 /* The kernel makes the callchains then. False: it does so anyway. */
-static bool leave_dumps_out(struct pf_event_list *chosen, const struct perfile_recorder_options *options)
+static bool leave_dumps_out(struct pf_event_list *chosen)
 {
     if (!chosen->unwinds)
         return false;
@@ -144,8 +144,6 @@ static bool leave_dumps_out(struct pf_event_list *chosen, const struct perfile_r
         attr->exclude_callchain_user = 0;
     }
     chosen->unwinds = false;
-    pf_events_note(options, "callchains by frame pointers (--call-graph fp), not auto: copies of registers and stacks "
-                            "are refused here");
     return true;
 }
 
@@ -479,21 +477,25 @@ int pf_events_open(struct pf_opened_set *opened, struct pf_event_list *chosen, c
     const size_t wanted = chosen->count * target->cpu_count * target->tid_count;
     uint32_t event;
     size_t step = 0;
+    const bool unwound = chosen->unwinds;
     *opened = (struct pf_opened_set){.allocator = pf_allocator_or_default(options->allocator)};
     if (!pf_grow(opened->allocator, &opened->items, &opened->capacity, wanted, sizeof(*opened->items)))
         return pf_fail_memory(error, "events");
     limit_frequency(chosen, options);
     for (;;) {
         int why = open_all(opened, chosen, target, &event);
+        if (why == 0 && unwound && !chosen->unwinds)
+            pf_events_note(options, "callchains by frame pointers (--call-graph fp), not auto: copies of registers and "
+                                    "stacks are refused here");
         if (why == 0)
             return finish_opening(opened, chosen, error);
         close_all(opened);
-        int again = refuses_dumps(chosen) && leave_dumps_out(chosen, options);
+        int again = refuses_dumps(chosen) && leave_dumps_out(chosen);
         if (!again)
             again = adapt(chosen, event, why, options, &step);
         if (again < 0)
             return pf_fail_memory(error, "events");
-        if (!again && !leave_dumps_out(chosen, options))
+        if (!again && !leave_dumps_out(chosen))
             return explain(&chosen->items[event], target, why, error);
     }
 }
