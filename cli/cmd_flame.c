@@ -64,6 +64,7 @@ static const struct pf_option options[] = {
         "name ends in .gz. Without FILE, svg and html go to flame.svg and flame.html in the current folder when "
         "standard output is a terminal; a file that is there is renamed to flame.svg.old or flame.html.old.",
         .first = true),
+    PF_OPTION_FAIL_EMPTY,
     PF_FLAG(
         "open", 0, PF_AT(shows),
         "svg, html: open the file in a browser: $BROWSER, or what xdg-open finds. Without --output it is flame.svg or "

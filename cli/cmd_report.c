@@ -80,7 +80,9 @@ static const struct pf_option options[] = {
     PF_ROW(NUMBER, "top", 0, "N", AT(top),
            "Only the first N rows of each event; of a hierarchy, the first N entries of the outermost level. The "
            "default of text in a pipe or file is 30."),
-    PF_FLAG("all-rows", 0, PF_AT(all_rows), "Print all rows also in a pipe or file, or on a terminal without a cursor."),
+    PF_FLAG("all-rows", 0, PF_AT(all_rows),
+            "Print all rows also in a pipe or file, or on a terminal without a cursor."),
+    PF_OPTION_FAIL_EMPTY,
     TEXT("field-separator", 't', "TEXT", separator, "csv: the field separator [,]."),
     PF_OPTION_OUTPUT,
     PF_FLAG("open", 0, PF_AT(shows),

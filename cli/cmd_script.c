@@ -36,6 +36,7 @@ static const struct pf_option options[] = {
     HEADER("show-info", 'I', PERFILE_HEADER_FULL, "With the header: processors, caches and memory in full."),
     PF_FLAG("dump-raw-trace", 'D', PF_OWN(dump),
             "Print every record with every field, as perfile dump does; the text is not that of perf."),
+    PF_OPTION_FAIL_EMPTY,
     PF_FLAG("per-event-dump", 0, PF_AT(per_event),
             "Write the samples of each event to a separate file, RECORDING.EVENT.dump."),
     PF_ROW(TEXT, "itrace", 0, "OPTIONS", PF_OWN(itrace),

@@ -612,6 +612,7 @@ static int run_report(const struct pf_command *command, struct pf_settings *sett
 
 static const struct pf_option report_options[] = {
     PF_OPTION_OUTPUT,
+    PF_OPTION_FAIL_EMPTY,
     {0},
 };
 

@@ -113,6 +113,7 @@ struct pf_settings {
     bool no_arrows;
     bool stdio;
     bool all_rows;       /* report: also in a pipe */
+    bool fail_empty;     /* nothing to show is an error */
     const char *objdump; /* annotate; NULL: not given */
     struct perfile_event_options events;
     struct pf_write_settings write;
@@ -280,6 +281,11 @@ extern const struct pf_option_group pf_comms_filter_group; /* -C: --comms */
 extern const struct pf_option_group pf_symbol_group;       /* where the binaries are */
 extern const struct pf_option_group pf_limit_group;        /* against hostile files */
 extern const struct pf_option_group pf_common_group;       /* for every verb */
+
+#define PF_OPTION_FAIL_EMPTY                                                                                           \
+    PF_FLAG("fail-empty", 0, PF_AT(fail_empty),                                                                        \
+            "Exit with status 1, after a message, if there is nothing to show: no samples, or none that pass the "     \
+            "filters. For scripts.")
 
 /* For verbs that read one recording. */
 #define PF_ONE_RECORDING .operand = "[FILE]", .operand_max = 1

@@ -10,12 +10,15 @@
 #include <perfile/table.h>
 
 #include <errno.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 /* The state of a verb that prints a recording. */
+enum { NAME_LISTS = 4 };
+
 struct run {
     struct pf_input input;
     struct pf_input before; /* what it is compared with; name NULL: nothing */
@@ -25,7 +28,73 @@ struct run {
     struct pf_progress progress;
     struct pf_advice advice;
     bool advised;
+    unsigned unmatched[NAME_LISTS]; /* names of each list that no sample has */
+    bool none_passed;               /* the filters */
 };
+
+/* The kind of the output. */
+static const char *kind_of(const struct run *run)
+{
+    const struct pf_settings *settings = run->input.settings;
+
+    return settings->kind ? settings->kind : run->input.command->name;
+}
+
+/* ---- nothing to show --------------------------------------------------------------------------------------------- */
+
+/* Lists of names, of which a sample must have one. */
+static const struct {
+    const char *filter;
+    size_t list;
+} name_lists[NAME_LISTS] = {{"comms", offsetof(struct pf_settings, filter.comms)},
+                            {"events", offsetof(struct pf_settings, filter.events)},
+                            {"dsos", offsetof(struct pf_settings, report.dsos)},
+                            {"symbols", offsetof(struct pf_settings, report.symbols)}};
+
+static unsigned count_names(const char *list)
+{
+    unsigned count = 1;
+
+    for (const char *at = list; at && *at; at++)
+        count += *at == ',';
+    return count;
+}
+
+/* No sample passes when none has any name of a list, or the only value of another filter. */
+static void note_unmatched(void *context, const struct perfile_unmatched *unmatched)
+{
+    struct run *run = context;
+    size_t i = 0;
+
+    pf_log_unmatched(&run->at->log, unmatched);
+    if (run->at->log.over)
+        return;
+    while (unmatched->filter && i < NAME_LISTS && strcmp(name_lists[i].filter, unmatched->filter) != 0)
+        i++;
+    if (!unmatched->filter || i == NAME_LISTS)
+        run->none_passed = true;
+    else if (++run->unmatched[i] ==
+             count_names(*(const char *const *)((const char *)run->input.settings + name_lists[i].list)))
+        run->none_passed = true;
+}
+
+static bool was_read(const struct run *run)
+{
+    return run->input.reader && perfile_reader_counts(run->input.reader)->records;
+}
+
+static bool is_empty(const struct run *run)
+{
+    const bool counts = !strcmp(kind_of(run), "stat");
+    uint64_t found = 0;
+
+    for (size_t i = 0; i <= run->more.count; i++) {
+        const struct pf_input *input = i ? &run->more.inputs[i - 1] : &run->input;
+        const struct perfile_counts *read = input->reader ? perfile_reader_counts(input->reader) : NULL;
+        found += !read ? 0 : counts ? read->stat_counts : read->samples;
+    }
+    return run->none_passed || !found;
+}
 
 static int choose_before(struct run *run)
 {
@@ -112,14 +181,6 @@ static int write_table(struct run *run, const struct perfile_filter *filter, con
     return result;
 }
 
-/* The kind of the output. */
-static const char *kind_of(const struct run *run)
-{
-    const struct pf_settings *settings = run->input.settings;
-
-    return settings->kind ? settings->kind : run->input.command->name;
-}
-
 static int write_all(struct run *run, const struct perfile_sink *sink)
 {
     struct pf_input *input = &run->input;
@@ -199,8 +260,8 @@ static void aim(struct run *run, struct pf_input *input)
     settings->symbols.recording = input->name;
     settings->symbols.note = pf_log_note;
     settings->symbols.note_context = &input->log;
-    settings->print.unmatched = pf_log_unmatched;
-    settings->print.unmatched_context = &input->log;
+    settings->print.unmatched = note_unmatched;
+    settings->print.unmatched_context = run;
 }
 
 static void prepare(struct run *run)
@@ -239,7 +300,10 @@ static int finish(struct run *run, int result)
     if (status <= PF_STATUS_FINDINGS && !run->stream.error &&
         (pf_input_losses(input) | pf_input_losses(&run->before) | pf_inputs_losses(&run->more)))
         status = PF_STATUS_FINDINGS;
-    return status;
+    if (status != PF_STATUS_OK || !input->settings->fail_empty || !is_empty(run))
+        return status;
+    pf_message("%s: there is nothing to show (--fail-empty)", input->log.input);
+    return PF_STATUS_FINDINGS;
 }
 
 static int print(struct run *run)
@@ -595,6 +659,8 @@ int pf_run_output(const struct pf_command *command, struct pf_settings *settings
     struct run run = {.at = &run.input};
     int status = read_and_write(&run, command, settings);
 
+    if (status == PF_STATUS_USAGE && settings->fail_empty && was_read(&run) && is_empty(&run))
+        status = PF_STATUS_FINDINGS; /* flame graphs of nothing are errors anyway */
     if (settings->tui)
         pf_message_release(); /* when the view could not begin */
     if (!run.advised)
