@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "advice.h"
 #include "live.h"
 #include "message.h"
 #include "record_rows.h"
@@ -456,10 +457,19 @@ static int read_frequency(struct pf_settings *settings)
     return PF_STATUS_OK;
 }
 
+/* Of the first interval, as each one has the same causes. */
+static int advise(void *context)
+{
+    pf_advice_give(context, "top");
+    return PF_STATUS_OK;
+}
+
 static int start_and_show(const struct pf_command *command, struct pf_settings *settings, const struct chosen *chosen)
 {
     struct pf_input input;
     struct pf_live live;
+    struct pf_advice advice = {.over = !settings->tui};
+    const struct pf_tui_end end = {advise, &advice};
     sigset_t set;
 
     if (!settings->tui) {
@@ -467,10 +477,12 @@ static int start_and_show(const struct pf_command *command, struct pf_settings *
         sigprocmask(SIG_BLOCK, &set, NULL);
     }
     pf_input_set(&input, command, settings, "top");
+    settings->symbols.trouble = pf_advice_take;
+    settings->symbols.trouble_context = &advice;
     int status = pf_live_start(&live, settings);
     if (!status) {
         pf_sandbox_enter(command, settings); /* the programs that are looked at are not trusted */
-        status = settings->tui ? pf_tui_run_live(&input, &live) : run_text(&live, chosen);
+        status = settings->tui ? pf_tui_run_live(&input, &live, &end) : run_text(&live, chosen);
     }
     pf_live_close(&live);
     perfile_close(input.reader);

@@ -503,7 +503,7 @@ int pf_tui_run(struct pf_input *input, const struct pf_tui_end *end)
     return run(input, NULL, end);
 }
 
-int pf_tui_run_live(struct pf_input *input, struct pf_live *live)
+int pf_tui_run_live(struct pf_input *input, struct pf_live *live, const struct pf_tui_end *end)
 {
-    return run(input, live, NULL);
+    return run(input, live, end);
 }

@@ -138,6 +138,7 @@ static int read_live(struct pf_tui_load *load)
 {
     struct pf_live *live = load->live;
     int going = 1;
+    bool reported = false;
 
     while (going > 0) {
         going = pf_live_next(live);
@@ -149,6 +150,9 @@ static int read_live(struct pf_tui_load *load)
         if (going >= 0) {
             keep_part(load);
             hand_over(load, index);
+            if (!reported && live->sum)
+                (void)load->end->report(load->end->context);
+            reported |= live->sum != NULL;
         }
     }
     return going;
@@ -158,7 +162,7 @@ static void *run(void *context)
 {
     struct pf_tui_load *load = context;
     const int result = load->live ? read_live(load) : read_profile(load);
-    const int status = result >= 0 && load->end ? load->end->report(load->end->context) : PF_STATUS_OK;
+    const int status = result < 0 || load->live ? PF_STATUS_OK : load->end->report(load->end->context);
 
     pthread_mutex_lock(&load->lock);
     load->result = result;

@@ -29,7 +29,7 @@ struct pf_tui_load {
     size_t part_bytes;
 };
 
-/* `live` and `end` may be NULL. False: no thread could be started. */
+/* `live` may be NULL. False: no thread could be started. */
 bool pf_tui_load_start(struct pf_tui_load *load, struct pf_input *input, struct pf_live *live,
                        const struct pf_tui_end *end);
 /* Returns a new index, which the caller owns; NULL: there is nothing new. */

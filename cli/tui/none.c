@@ -22,8 +22,8 @@ int pf_tui_run(struct pf_input *input, const struct pf_tui_end *end)
     return PF_STATUS_USAGE;
 }
 
-int pf_tui_run_live(struct pf_input *input, struct pf_live *live)
+int pf_tui_run_live(struct pf_input *input, struct pf_live *live, const struct pf_tui_end *end)
 {
-    (void)input, (void)live;
+    (void)input, (void)live, (void)end;
     return PF_STATUS_USAGE;
 }

@@ -13,7 +13,7 @@
 bool pf_tui_wanted(const struct pf_command *command, const struct pf_settings *settings, int *status);
 /* To be called before the sandbox. Messages are kept from now on, and printed when the view ends. */
 void pf_tui_prepare(void);
-/* Called by the thread that reads, when it has read everything; returns the exit status. */
+/* Called by the thread that reads, when it has read everything, or the first interval; returns the exit status. */
 struct pf_tui_end {
     int (*report)(void *context);
     void *context;
@@ -21,7 +21,7 @@ struct pf_tui_end {
 /* Shows the recording, which is open and at its start, until the user leaves. Returns the exit status. */
 int pf_tui_run(struct pf_input *input, const struct pf_tui_end *end);
 /* Shows what is recorded meanwhile; input->reader is for the code of functions, and is made here. */
-int pf_tui_run_live(struct pf_input *input, struct pf_live *live);
+int pf_tui_run_live(struct pf_input *input, struct pf_live *live, const struct pf_tui_end *end);
 
 /* The keys by position, for the man page: how they are called, and what they do. NULL after the last. */
 const char *pf_tui_key_at(size_t index, const char **doc);

@@ -116,8 +116,8 @@ def check_view(busy, folder):
             time.sleep(0.05)
         return screen
 
-    command = shlex.join([PERFILE, 'top', *EVENT, '-d', '1', '-p', busy])
-    window = tmux.Window(folder, 90, 20, f'{command}; echo status=$?; exec sleep 60')
+    command = shlex.join([PERFILE, 'top', *EVENT, '-d', '1', '--symfs', str(folder), '-p', busy])
+    window = tmux.Window(folder, 90, 20, f'PERFILE_ADVICE=yes {command}; echo status=$?; exec sleep 60')
     try:
         screen = wait(r'^top .* samples .*live')
         first = int(re.search(r'([\d,]+) samples', screen)[1].replace(',', ''))
@@ -126,6 +126,11 @@ def check_view(busy, folder):
         while int(re.search(r'([\d,]+) samples', window.tmux('capture-pane', '-p'))[1].replace(',', '')) <= first:
             assert time.monotonic() < end, 'the numbers stay as they are'
             time.sleep(0.05)
+        wait(r'^! \d notes?: .*no symbols for')
+        window.tmux('send-keys', '!')
+        wait(r'top: no symbols for')
+        window.tmux('send-keys', 'Escape')
+        wait('q quit')
         window.tmux('send-keys', 'z')
         wait('sums begin again')
         window.tmux('send-keys', 'Enter')
