@@ -4,7 +4,7 @@
 
 Each case runs a real recording. Whatever was drained must be readable afterwards, the command must live or die as it is
 said, and a recording that was there before stays unless there is a new one."""
-import concurrent.futures, fcntl, json, os, pathlib, re, resource, select, shlex, shutil, signal, subprocess, sys, time
+import concurrent.futures, fcntl, json, os, pathlib, pty, re, resource, select, shlex, shutil, signal, subprocess, sys, time
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent))
 import hermetic
@@ -205,6 +205,20 @@ def test_for_a_time(folder):
     busy.kill()
     busy.wait()
     expect(recorder.wait(60) == 0, 'the process ends before the command', recorder.returncode)
+
+
+def test_how_to_end(folder):
+    """On a terminal a recording without a command says how it ends."""
+    control, terminal = pty.openpty()
+    recorder = subprocess.Popen([PERFILE, 'record', '-e', EVENT, '-p', str(os.getpid()), '-o', str(folder / 'ends.data')],
+                                stderr=terminal, env={**os.environ, 'TERM': 'xterm'})
+    os.close(terminal)
+    seen = b''
+    while b'recording until Ctrl-C, or until all recorded tasks have ended' not in seen and recorder.poll() is None:
+        seen += os.read(control, 4096)
+    recorder.send_signal(signal.SIGINT)
+    expect(recorder.wait(60) == 0, 'how to end it is reported', seen)
+    os.close(control)
 
 
 def test_not_started(folder):
@@ -788,7 +802,7 @@ def main():
             sys.exit(77)
         look_around(folder, folder / 'probe.data')
         for test in (test_statuses, test_stream, test_filters, test_no_tracefs, test_no_sys, test_cgroup,
-                     test_options, test_off_cpu, test_exclude_perf, test_for_a_time, test_not_started, test_numbers,
+                     test_options, test_off_cpu, test_exclude_perf, test_for_a_time, test_how_to_end, test_not_started, test_numbers,
                      test_high_rate, test_losses, test_delay, test_switch_output, test_link, test_default_name, test_no_next_file,
                      test_overwrite, test_for, test_forks_at_the_start, test_forks_everywhere, test_control, test_signals, test_early_signal,
                      test_cpus, test_tasks_of_other_cpus, test_limits, test_full_disk, test_repeat, test_html, test_nobody):
