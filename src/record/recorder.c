@@ -474,8 +474,8 @@ static int end_stage(struct perfile_recorder *recorder, struct perfile_error *er
         return 0;
     pf_writer_take_features(input, &large);
     const int result = recorder->stage->close(recorder->stage->context, input, error),
-              given = pf_writer_give_features(&large, result < 0 ? NULL : recorder->output, error);
-    return result < 0 ? result : given;
+              passed = pf_writer_give_features(&large, result < 0 ? NULL : recorder->output, error);
+    return result < 0 ? result : passed;
 }
 
 /* Afterwards the output is not used by another thread, until buffers are emptied again. */
