@@ -203,8 +203,8 @@ static int choose_unwinding(struct pf_event_list *chosen, size_t count, const st
     const bool wanted = !options->user_regs && !(options->flags & PERFILE_RECORDER_KERNEL_CALLCHAINS);
     chosen->unwinds = all_registers && !dumps && wanted;
     if (options->user_regs && !dumps)
-        pf_events_note(options, "callchains by frame pointers (--call-graph fp), not auto, which does not go with "
-                                "--user-regs");
+        pf_events_note(options, "callchains by frame pointers (call graph fp), not auto, which does not go with user "
+                                "registers");
     for (size_t i = 0; i < count && !chosen->unwinds && !dumps; i++) {
         const char *how = call_graph_of(&chosen->items[i], options);
         if (how && is_way(how, "auto"))

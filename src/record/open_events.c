@@ -485,7 +485,7 @@ int pf_events_open(struct pf_opened_set *opened, struct pf_event_list *chosen, c
     for (;;) {
         int why = open_all(opened, chosen, target, &event);
         if (why == 0 && unwound && !chosen->unwinds)
-            pf_events_note(options, "callchains by frame pointers (--call-graph fp), not auto: copies of registers and "
+            pf_events_note(options, "callchains by frame pointers (call graph fp), not auto: copies of registers and "
                                     "stacks are refused here");
         if (why == 0)
             return finish_opening(opened, chosen, error);

@@ -134,9 +134,9 @@ def check_view(busy, folder):
         window.tmux('send-keys', 'z')
         wait('sums begin again')
         window.tmux('send-keys', 'Enter')
-        wait('Esc back|No sample|no symbol')
-        window.tmux('send-keys', 'Escape')
-        wait('q quit')
+        if 'Esc back' in wait('Esc back|No sample|no symbol'): # else the list stays
+            window.tmux('send-keys', 'Escape')
+            wait('q quit')
         window.tmux('send-keys', 'q')
         wait('^status=0')
     finally:
