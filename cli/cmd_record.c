@@ -663,7 +663,8 @@ static int start(struct run *run)
     if (!status && run->unasked)
         note(run, "no command or process given: recording the entire system until Ctrl-C");
     else if (!status && !run->workload.pid && pf_is_terminal(STDERR_FILENO))
-        note(run, run->named ? "recording until Ctrl-C, or until all recorded tasks have ended" : "recording until Ctrl-C");
+        note(run,
+             run->named ? "recording until Ctrl-C, or until all recorded tasks have ended" : "recording until Ctrl-C");
     return status;
 }
 

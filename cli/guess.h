@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Suggests the nearest of several names for one that was misspelt: all candidates are offered, then the text is asked for. */
+/* Suggests the nearest of several names for a misspelt one: candidates are offered, then the text is asked for. */
 #ifndef PF_CLI_GUESS_H
 #define PF_CLI_GUESS_H
 

@@ -193,8 +193,8 @@ struct pf_option {
 enum { PF_OWN_OFFSET = 1 << 20 };
 
 /*
- * Rows of tables of options. `where` is what the value is stored in: PF_AT(...), PF_OWN(...), or a function that does more:
- * .set = ...; after the sentences (`...`) may be further members, such as .first = true.
+ * Rows of tables of options. `where` is what the value is stored in: PF_AT(...), PF_OWN(...), or a function that does
+ * more: .set = ...; after the sentences (`...`) may be further members, such as .first = true.
  */
 #define PF_FLAG(option, short_option, where, ...)                                                                      \
     {                                                                                                                  \

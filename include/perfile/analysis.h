@@ -30,14 +30,14 @@ enum perfile_show {
 /* Causes of missing names, files or callers in outputs. */
 enum perfile_trouble_kind {
     PERFILE_TROUBLE_NO_FILE, /* of a module: it was not found; `name` is its path, `count` addresses of all `total` */
-    PERFILE_TROUBLE_OTHER_BUILD,   /* the file of that name is another build: both build ids are given */
-    PERFILE_TROUBLE_NO_NAMES,      /* its file has no symbols for the addresses, and no debug file has any */
-    PERFILE_TROUBLE_NO_KERNEL,     /* nothing knows the symbols of this kernel */
-    PERFILE_TROUBLE_NO_JIT_MAP,    /* code that was made at run time, without a perf-PID.map or jitdump file */
+    PERFILE_TROUBLE_OTHER_BUILD, /* the file of that name is another build: both build ids are given */
+    PERFILE_TROUBLE_NO_NAMES,    /* its file has no symbols for the addresses, and no debug file has any */
+    PERFILE_TROUBLE_NO_KERNEL,   /* nothing knows the symbols of this kernel */
+    PERFILE_TROUBLE_NO_JIT_MAP,  /* code that was made at run time, without a perf-PID.map or jitdump file */
     /* callchains soon leave all mappings, after one in the module: `count` samples of `total` with callers */
     PERFILE_TROUBLE_BROKEN_STACKS,
-    PERFILE_TROUBLE_CUT_STACKS,    /* stack dumps end before the outermost caller: `count` samples of all `total` */
-    PERFILE_TROUBLE_FULL_STACKS,   /* callchains have as many frames as the kernel was asked for: likewise */
+    PERFILE_TROUBLE_CUT_STACKS,  /* stack dumps end before the outermost caller: `count` samples of all `total` */
+    PERFILE_TROUBLE_FULL_STACKS, /* callchains have as many frames as the kernel was asked for: likewise */
 };
 
 /* Made by the library; members are added at the end. */

@@ -113,7 +113,7 @@ struct perfile_recorder_options {
         *cgroup; /* path below the mount of the perf_event hierarchy or of cgroup v2; needs PERFILE_RECORDER_ALL_CPUS */
     /*
      * "fp", "dwarf", "dwarf,8192", "lbr"; NULL: none. "auto", "auto,8192": user stacks are dumped for `stage`, which
-     * makes callchains of them; "fp" for events whose user registers are wanted, and on architectures without unwinding.
+     * makes callchains of them; "fp" for events whose user registers are wanted, and where nothing unwinds.
      */
     const char *call_graph;
     const char *user_regs; /* "ip,sp"; "" all */

@@ -190,7 +190,7 @@ struct perfile_table_options {
      * from their threads.
      */
     const struct perfile_allocator *allocator;
-    bool gzip; /* what perfile_table_write writes is a gzip file; not for formats that are binary */
+    bool gzip;           /* what perfile_table_write writes is a gzip file; not for formats that are binary */
     uint64_t text_width; /* the format text: for a terminal of so many columns; 0: lines are as long as needed */
     const struct perfile_event_options *events; /* of views over tracepoints; NULL: the defaults */
     /*

@@ -28,8 +28,8 @@ struct pf_delivery_options {
     bool reads_before;                         /* records before it */
     bool reads_to_end;                         /* names that threads have at the end */
     /*
-     * False: samples of this event are not used. They are discarded early where no filter counts them, so that `watch` does
-     * not see them, either. May be NULL.
+     * False: samples of this event are not used. They are discarded early where no filter counts them, so that `watch`
+     * does not see them, either. May be NULL.
      */
     bool (*wants)(void *context, const struct perfile_event *event);
     void *wants_context;

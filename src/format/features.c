@@ -107,7 +107,7 @@ static void show_list(struct pf_feature_walk *w, const char *name, uint64_t coun
     char text[PF_COUNTED_BYTES], each[PF_COUNTED_BYTES];
     if (too_many)
         note_damage(w, "entries of at least %s in %s: %" PRIu64, pf_count_of(min, "bytes", each),
-                          pf_count_of(left, "bytes", text), count);
+                    pf_count_of(left, "bytes", text), count);
     pf_emit_begin(w->e, name, true);
     for (uint64_t i = 0; i < shown && pf_feature_goes_on(w); i++)
         of->show(w, of);

@@ -795,7 +795,7 @@ static int clear_leaked_build_id_bit(struct perfile_reader *reader, struct pf_pa
     return pf_diagnose(reader, part, &note, error);
 }
 
-/* No attr follows. In a stream one may follow until it has been read to its end: see `perf record --tail-synthesize`. */
+/* No attr follows. In a stream one may follow until it has been read to its end: `perf record --tail-synthesize`. */
 static bool has_all_events(const struct perfile_reader *reader)
 {
     return reader->file.mode != PERFILE_MODE_PIPE;

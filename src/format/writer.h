@@ -201,8 +201,8 @@ int pf_writer_set_feature(struct perfile_writer *writer, uint32_t number, const 
 int pf_writer_append_feature(struct perfile_writer *writer, uint32_t number, const void *data, size_t bytes,
                              struct perfile_error *error);
 /*
- * The stream `from` becomes the recording `to`. Unless that is a stream, too, features that are too large for `from` are
- * kept for pf_writer_take_features, and events may have any number of ids.
+ * The stream `from` becomes the recording `to`. Unless that is a stream, too, features that are too large for `from`
+ * are kept for pf_writer_take_features, and events may have any number of ids.
  */
 void pf_writer_prepare_for(struct perfile_writer *from, const struct perfile_writer *to);
 /* Moves the features that are kept to *list, which the caller gives to another writer, or to none (NULL). */

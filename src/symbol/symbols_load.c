@@ -49,7 +49,7 @@ static const char *keep_path(struct pf_symbols *symbols, const char *path)
     return path ? pf_arena_text(&symbols->arena, path, strlen(path)) : NULL;
 }
 
-/* All that unwinding needs of a file that is open: the process that maps it, and with it its path, may end at any time. */
+/* All that unwinding needs of an open file: the process that maps it, and with it its path, may end at any time. */
 static void load_open(struct pf_symbols *symbols, struct pf_module_data *module, int file)
 {
     char path[32];

@@ -74,8 +74,8 @@ struct pf_view {
     /* Of its state, which is zeroed but for the table that it begins with; 0: there is a state before it is opened. */
     size_t state_bytes;
     /*
-     * Where the view has one list of columns, they are there; otherwise it adds its columns (pf_table_add). The state is
-     * passed to all other functions, and to _close also after an error.
+     * Where the view has one list of columns, they are there; otherwise it adds its columns (pf_table_add). The state
+     * is passed to all other functions, and to _close also after an error.
      */
     int (*open)(struct perfile_table *table, void *state, struct perfile_error *error);
     /* The next row: 1, 0 at the end, or an error. */
