@@ -83,7 +83,8 @@ int pf_workload_start(struct pf_workload *workload)
         continue;
     if (!why)
         return PF_STATUS_OK;
-    const bool is_mode = why == ENOENT && is_call_graph(workload);
+    /* EACCES: a folder of PATH cannot be read, and no other has such a program. */
+    const bool is_mode = (why == ENOENT || why == EACCES) && is_call_graph(workload);
     pf_message("%s: %s: %s%s%s", workload->verb, workload->name, strerror(why),
                is_mode ? "; -g takes no value: --call-graph " : "", is_mode ? workload->name : "");
     pf_workload_wait(workload);

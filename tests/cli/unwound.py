@@ -157,7 +157,7 @@ def test_killed(folder):
 
 def main():
     hermetic.settle()
-    folder = pathlib.Path(tempfile.mkdtemp(prefix='perfile-unwound-'))
+    folder = pathlib.Path(tempfile.mkdtemp(prefix='perfile-unwound-', dir=hermetic.plain_parent()))
     try:
         if not test_same(folder):
             print('skipped: unwinding while recording: events cannot be opened')
