@@ -73,6 +73,8 @@ def check_waits(folder, what, how, attempts=3):
         if ns < LEAST_NS:
             continue
         close = abs(measured - ns) <= WITHIN * ns + SLACK_NS * count
+        if name == 'planted_sync': # writing to the disk also takes time on the CPU
+            close = ns / 3 <= measured <= (1 + WITHIN) * ns + SLACK_NS * count
         print(f'{what}: {name}: {seen} waits, {measured / 1e6:.2f} of {ns / 1e6:.2f} ms')
         if not close or (seen != count and name not in ('planted_lock', 'planted_sync')):
             wrong.append((what, name, seen, count, measured, ns))
