@@ -2,6 +2,7 @@
 #include "base/files.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -85,4 +86,14 @@ bool pf_is_jitdump(const char *path)
     const char *digits = slash + 5;
     const size_t count = strspn(digits, "0123456789");
     return count && strcmp(digits + count, ".dump") == 0;
+}
+
+int32_t pf_own_pid(char *status, int32_t pid)
+{
+    char *line = strstr(status, "\nNStgid:"); /* and a number for each namespace, the innermost at the end */
+    if (!line)
+        return pid;
+    line[1 + strcspn(line + 1, "\n")] = '\0';
+    const char *last = strrchr(line, '\t');
+    return last ? (int32_t)strtol(last, NULL, 10) : pid;
 }

@@ -34,5 +34,10 @@ size_t pf_read_from(int fd, uint64_t offset, void *to, size_t bytes);
 bool pf_make_folders(const char *path);
 /* ".../jit-PID.dump": a JIT compiler describes its code in it, and maps it only so that recordings name it. */
 bool pf_is_jitdump(const char *path);
+/*
+ * The number that a process has in its own namespace, from the text of its /proc/PID/status, which is changed; `pid`
+ * when the text does not say.
+ */
+int32_t pf_own_pid(char *status, int32_t pid);
 
 #endif

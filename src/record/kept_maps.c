@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/files.h"
+#include "base/protobuf.h"
 #include "record/machine_files.h"
 
 enum { FILE_BYTES_MAX = 64 << 20, INTERVAL_NS = 200000000 };
@@ -25,22 +26,14 @@ void pf_kept_maps_close(struct pf_kept_maps *maps)
 
 /* ---- keeping ---- */
 
-/* The number that a process has in its own namespace. */
-static uint32_t own_pid(uint32_t pid)
+static int32_t own_pid(uint32_t pid)
 {
     char path[32], status[4096];
     snprintf(path, sizeof(path), "/proc/%" PRIu32 "/status", pid);
-    if (pf_read_at(AT_FDCWD, path, status, sizeof(status)) < 0)
-        return pid;
-    char *line = strstr(status, "\nNStgid:");
-    if (!line)
-        return pid;
-    line[1 + strcspn(line + 1, "\n")] = '\0';
-    const char *last = strrchr(line, '\t');
-    return last ? (uint32_t)strtoul(last, NULL, 10) : pid;
+    return pf_read_at(AT_FDCWD, path, status, sizeof(status)) < 0 ? (int32_t)pid : pf_own_pid(status, (int32_t)pid);
 }
 
-/* Links in a container must not lead out of it. Negative: there is none, or its /tmp is the one outside. */
+/* Links in a container must not lead out of it. Negative when it is missing, or when its /tmp is the one outside. */
 static int open_map(uint32_t pid)
 {
     const struct open_how how = {.flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW, .resolve = RESOLVE_IN_ROOT};
@@ -50,7 +43,7 @@ static int open_map(uint32_t pid)
     const int root = open(path, O_PATH | O_CLOEXEC);
     if (root < 0)
         return -1;
-    snprintf(name, sizeof(name), "tmp/perf-%" PRIu32 ".map", own_pid(pid));
+    snprintf(name, sizeof(name), "tmp/perf-%" PRId32 ".map", own_pid(pid));
     const bool is_elsewhere = stat("/tmp", &here) == 0 && fstatat(root, "tmp", &there, AT_SYMLINK_NOFOLLOW) == 0 &&
                               (here.st_dev != there.st_dev || here.st_ino != there.st_ino);
     const int map = is_elsewhere ? (int)syscall(SYS_openat2, root, name, &how, sizeof(how)) : -1;
@@ -111,30 +104,10 @@ void pf_kept_maps_look(struct pf_kept_maps *maps, struct pf_made_code *code)
 /* ---- writing ---- */
 
 /* Messages as simpleperf's: File {1 path, 2 type, 4 Symbol}, Symbol {1 address, 2 bytes, 3 name}. */
-enum { VARINT = 0, BYTES = 2, TYPE_OF_MAPS = 4 };
-
-static void put_varint(struct pf_text *out, uint64_t value)
-{
-    for (; value >= 0x80; value >>= 7)
-        pf_put_char(out, (char)((value & 0x7f) | 0x80));
-    pf_put_char(out, (char)value);
-}
-
-static void put_number(struct pf_text *out, unsigned field, uint64_t value)
-{
-    put_varint(out, field << 3 | VARINT);
-    put_varint(out, value);
-}
-
-static void put_bytes(struct pf_text *out, unsigned field, const void *data, size_t bytes)
-{
-    put_varint(out, field << 3 | BYTES);
-    put_varint(out, bytes);
-    pf_put(out, data, bytes);
-}
+enum { TYPE_OF_MAPS = 4 };
 
 /* "7f0000001000 40 name"; other lines are left out. */
-static void put_symbol(struct pf_text *out, struct pf_text *symbol, const char *line, const char *end)
+static void put_symbol(struct pf_text *out, const char *line, const char *end)
 {
     char *at;
     const uint64_t start = strtoull(line, &at, 16);
@@ -144,39 +117,35 @@ static void put_symbol(struct pf_text *out, struct pf_text *symbol, const char *
     const uint64_t bytes = strtoull(second, &at, 16);
     if (at == second || *at != ' ' || at + 1 >= end)
         return;
-    symbol->used = 0;
-    put_number(symbol, 1, start);
-    put_number(symbol, 2, bytes);
-    put_bytes(symbol, 3, at + 1, (size_t)(end - at - 1));
-    put_bytes(out, 4, symbol->data, symbol->used);
+    const size_t symbol = pf_proto_begin(out, 4);
+    pf_proto_put_number(out, 1, start);
+    pf_proto_put_number(out, 2, bytes);
+    pf_proto_put_bytes(out, 3, at + 1, (size_t)(end - at - 1));
+    pf_proto_end(out, symbol);
 }
 
-static void put_file(const struct pf_kept_map *map, struct pf_text *file, struct pf_text *symbol)
+static void put_file(const struct pf_kept_map *map, struct pf_text *file)
 {
     char path[32];
     const char *at = map->text.data, *end = at + map->text.used;
     file->used = 0;
-    put_bytes(file, 1, path, (size_t)snprintf(path, sizeof(path), "perf-%" PRIu32 ".map", map->pid));
-    put_number(file, 2, TYPE_OF_MAPS);
+    pf_proto_put_bytes(file, 1, path, (size_t)snprintf(path, sizeof(path), "perf-%" PRIu32 ".map", map->pid));
+    pf_proto_put_number(file, 2, TYPE_OF_MAPS);
     for (const char *line_end; at < end && (line_end = memchr(at, '\n', (size_t)(end - at))); at = line_end + 1)
-        put_symbol(file, symbol, at, line_end);
+        put_symbol(file, at, line_end);
 }
 
 bool pf_kept_maps_put(const struct pf_kept_maps *maps, struct pf_text *body)
 {
-    struct pf_text file = {0}, symbol = {0};
-    bool enough = pf_text_open(&file, maps->allocator, NULL, NULL) == 0 &&
-                  pf_text_open(&symbol, maps->allocator, NULL, NULL) == 0;
+    struct pf_text file;
+    bool enough = pf_text_open(&file, maps->allocator, NULL, NULL) == 0;
     for (size_t i = 0; i < maps->count && enough; i++) {
-        put_file(&maps->items[i], &file, &symbol);
+        put_file(&maps->items[i], &file);
         const uint32_t bytes = (uint32_t)file.used;
         pf_put(body, &bytes, sizeof(bytes));
         pf_put(body, file.data, file.used);
-        enough = !file.failed && !symbol.failed && !body->failed;
+        enough = !file.failed && !body->failed;
     }
-    if (symbol.allocator)
-        pf_text_close(&symbol);
-    if (file.allocator)
-        pf_text_close(&file);
+    pf_text_close(&file);
     return enough;
 }

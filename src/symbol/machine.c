@@ -84,16 +84,10 @@ size_t pf_machine_build_id(const char *root, uint8_t build_id[20])
 
 int32_t pf_machine_own_pid(const char *root, int32_t pid)
 {
-    static const char key[] = "\nNStgid:"; /* and a PID for each namespace, the innermost at the end */
     char name[64], text[4096];
     snprintf(name, sizeof(name), PF_MACHINE_PROCESS "/status", pid);
     read_text(root, name, text, sizeof(text));
-    char *line = strstr(text, key);
-    if (!line)
-        return pid;
-    line[1 + strcspn(line + 1, "\n")] = '\0';
-    const char *last = strrchr(line, '\t');
-    return last ? (int32_t)strtol(last, NULL, 10) : pid;
+    return pf_own_pid(text, pid);
 }
 
 /* When the machine was booted, in seconds since 1970; 1, 0 when it is not reported, or MEMORY. */

@@ -14,7 +14,7 @@
 #include "base/counted.h"
 #include "base/error.h"
 #include "base/sort.h"
-#include "output/export/protobuf.h"
+#include "base/protobuf.h"
 #include "output/export/tables.h"
 
 #include <inttypes.h>

@@ -6,7 +6,7 @@
 #include "base/escape.h"
 #include "base/map.h"
 #include "base/siphash.h"
-#include "output/export/protobuf.h"
+#include "base/protobuf.h"
 
 /* ---- texts ------------------------------------------------------------------------------------------------------- */
 

@@ -66,7 +66,7 @@ static void put_in_unit(struct pf_text *out, uint64_t value, const struct unit *
         pf_put_format(out, "%" PRIu64 " %s", value, unit->name);
         return;
     }
-    const uint64_t thousandths = value / step + (value % step >= (step + 1) / 2 && step > 1);
+    const uint64_t thousandths = value / step + (value % step >= (step + 1) / 2);
     pf_put_format(out, "%" PRIu64 ".%03u %s", thousandths / 1000, (unsigned)(thousandths % 1000), unit->name);
 }
 
@@ -82,7 +82,7 @@ struct text_column {
 struct text_state {
     size_t screen; /* the width of the terminal; 0: any */
     size_t last;   /* the column that ends a line */
-    size_t omitted;
+    size_t spare;  /* what the columns leave of the terminal: the last one may have it */
     struct text_column columns[];
 };
 
@@ -213,10 +213,8 @@ static void omit_columns(struct pf_sheet *sheet, bool (*stays)(const struct pf_s
 {
     struct text_state *state = sheet->state;
     for (size_t i = sheet->table->shown; i-- > 1 && is_too_long(sheet);)
-        if (is_in_line(&state->columns[i]) && !stays(sheet, i)) {
+        if (is_in_line(&state->columns[i]) && !stays(sheet, i))
             state->columns[i].omitted = true;
-            state->omitted++;
-        }
 }
 
 static void shorten_names(struct pf_sheet *sheet)
@@ -233,6 +231,8 @@ static void shorten_names(struct pf_sheet *sheet)
 static void find_last(struct pf_sheet *sheet)
 {
     struct text_state *state = sheet->state;
+    const size_t line = line_width(sheet, SIZE_MAX);
+    state->spare = state->screen > line ? state->screen - line : 0;
     for (size_t i = 0; i < sheet->table->shown; i++)
         if (is_in_line(&state->columns[i]))
             state->last = i;
@@ -251,14 +251,6 @@ static void fit(struct pf_sheet *sheet)
 static const char dots[] = "..."; /* for what is left out */
 
 /* ---- lines ------------------------------------------------------------------------------------------------------- */
-
-/* The last column of a line has what the others leave. */
-static size_t max_cell_width(const struct pf_sheet *sheet, size_t column)
-{
-    const struct text_state *state = sheet->state;
-    const size_t width = state->columns[column].width, line = line_width(sheet, SIZE_MAX);
-    return width + (column == state->last && state->screen > line ? state->screen - line : 0);
-}
 
 /* Returns how many bytes are dropped of a path: what is left begins with a "/" and fits, or is the file's name. */
 static size_t path_excess(const struct pf_text *path, size_t columns)
@@ -292,7 +284,7 @@ static void put_cell(struct pf_sheet *sheet, size_t column)
     const struct text_state *state = sheet->state;
     const bool left = is_left(&sheet->columns[column]);
     if (state->screen && left)
-        shorten_cell(sheet, max_cell_width(sheet, column));
+        shorten_cell(sheet, state->columns[column].width + (column == state->last ? state->spare : 0));
     const size_t width = cell_width(sheet), least = state->columns[column].width;
     const unsigned pad = least > width ? (unsigned)(least - width) : 0;
     pf_put_format(sheet->out, "%*s", column ? GAP : 0, "");
@@ -345,7 +337,7 @@ static void put_below(struct pf_sheet *sheet, size_t column, size_t row)
     const int32_t from = vector->offsets[row], to = vector->offsets[row + 1];
     if (from == to)
         return;
-    size_t left = pf_max_size(state->screen, INDENT) - INDENT + 1, inner_left = left * 2 / 3;
+    size_t left = state->screen - INDENT + 1, inner_left = left * 2 / 3;
     pf_put_format(sheet->out, "%*s", INDENT, "");
     if (count_fitting(sheet, vector, from, to, &left) == to - from) {
         put_items(sheet, vector, from, to);
@@ -409,17 +401,17 @@ static void begin(struct pf_sheet *sheet)
 static void end(struct pf_sheet *sheet)
 {
     const struct text_state *state = sheet->state;
-    bool first = true;
-    if (!state || !state->omitted)
-        return;
-    pf_put_format(sheet->out, "not shown in %zu columns: ", state->screen);
-    for (size_t i = 0; i < sheet->table->shown; i++)
-        if (state->columns[i].omitted) {
-            pf_put_string(sheet->out, first ? "" : ", ");
-            pf_put_name(sheet->out, sheet->columns[i].column.name);
-            first = false;
-        }
-    pf_put_string(sheet->out, "\n");
+    bool any = false;
+    for (size_t i = 0; state && i < sheet->table->shown; i++) {
+        if (!state->columns[i].omitted)
+            continue;
+        if (!any)
+            pf_put_format(sheet->out, "not shown in %zu columns", state->screen);
+        pf_put_string(sheet->out, any ? ", " : ": ");
+        pf_put_name(sheet->out, sheet->columns[i].column.name);
+        any = true;
+    }
+    pf_put_string(sheet->out, any ? "\n" : "");
 }
 
 static void close_state(struct pf_sheet *sheet)

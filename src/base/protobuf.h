@@ -4,8 +4,8 @@
  * proto3. A message in a message follows its length, which is known at its end only: such messages go into a text
  * without a sink. For a message that is made often it is cheaper to add up its length first (pf_proto_*_bytes).
  */
-#ifndef PF_OUTPUT_EXPORT_PROTOBUF_H
-#define PF_OUTPUT_EXPORT_PROTOBUF_H
+#ifndef PF_BASE_PROTOBUF_H
+#define PF_BASE_PROTOBUF_H
 
 #include "base/text.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "output/export/protobuf.h"
+#include "base/protobuf.h"
 
 enum wire_type { VARINT = 0, FIXED64 = 1, DELIMITED = 2 };
 
