@@ -42,7 +42,7 @@ static bool append(const char *input, const struct perfile_bundle *bundle, const
     return done;
 }
 
-/* Finds the bundle after the recording at `input`. False: there is none, or it cannot be read. */
+/* Finds the bundle after the recording at `input`. Returns false when it is missing, or when it cannot be read. */
 static bool has_bundle(const char *input, struct perfile_bundle *bundle)
 {
     *bundle = (struct perfile_bundle)PERFILE_BUNDLE_INIT;

@@ -254,7 +254,7 @@ static int choose_sides(struct diff_run *run)
 
 /* ---- numbers ----------------------------------------------------------------------------------------------------- */
 
-/* A decimal number with a point, whatever the locale; NULL: there is none. */
+/* A decimal number with a point, whatever the locale; NULL means none. */
 static const char *parse_decimal(const char *text, double *value)
 {
     double scale = 1;

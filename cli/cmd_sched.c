@@ -38,7 +38,7 @@ static bool is_sort(const char *text)
     return known;
 }
 
-/* Removes the first operand after the view that is_value() accepts, and returns it. NULL: there is no such operand. */
+/* Removes the first operand after the view that is_value() accepts. Returns it, or NULL when none is accepted. */
 static const char *take_operand(struct pf_settings *settings, bool (*is_value)(const char *text))
 {
     for (size_t i = 1; i < settings->operand_count; i++)

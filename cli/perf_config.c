@@ -47,7 +47,7 @@ static char *value_of(char *line, const char *key)
     return value + 1;
 }
 
-/* A folder of the user begins with "~/". False: there is none, or its path is too long. */
+/* A folder of the user begins with "~/". Returns false when it is missing, or when its path is too long. */
 static bool put_folder(char path[PATH_MAX], const char *value)
 {
     const char *home = getenv("HOME");

@@ -42,7 +42,7 @@ static int complain(const struct pf_command *command, const struct pf_subview *v
     return PF_STATUS_USAGE;
 }
 
-/* NULL: there is none of that name. */
+/* NULL when none has that name. */
 static const struct pf_subview *find_view(const struct pf_subview *views, const char *name)
 {
     while (views->name && strcmp(views->name, name) != 0)

@@ -21,7 +21,7 @@ struct pf_subview {
 /* Refuses options of perf's text together with --format or --columns. A status, after a message. */
 int pf_refuse_text_options(const struct pf_command *command, const struct pf_settings *settings);
 
-/* Takes the name of the sub-view from the operands. NULL: there is none of that name, and a message was printed. */
+/* Takes the name of the sub-view from the operands. NULL when none has that name, and a message was printed. */
 const struct pf_subview *pf_subview_choose(const struct pf_command *command, struct pf_settings *settings,
                                            const struct pf_subview *views);
 /* Takes the name of the sub-view from the operands, and prints it. */

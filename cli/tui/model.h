@@ -105,7 +105,7 @@ enum { PF_TUI_MAX_OPENED = 5000 };
 bool pf_tui_item_open_all(struct pf_tui_list *list, struct pf_tui_item *item, unsigned depth, bool *limited);
 void pf_tui_item_close(struct pf_tui_list *list, struct pf_tui_item *item);
 void pf_tui_list_close_all(struct pf_tui_list *list);
-/* The line at the cursor; NULL: there are none. */
+/* The line at the cursor; NULL means none. */
 struct pf_tui_item *pf_tui_list_at(const struct pf_tui_list *list);
 void pf_tui_list_go(struct pf_tui_list *list, const struct pf_tui_item *item);
 /* The open rows and the cursor, which outlive one replacement of the index. NULL: out of memory, nothing is kept. */

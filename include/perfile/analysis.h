@@ -649,7 +649,7 @@ PERFILE_API uint64_t perfile_jit_files(const struct perfile_jit *jit, uint64_t *
 struct perfile_bundle {
     size_t size;    /* sizeof(struct perfile_bundle) */
     uint64_t start; /* where it begins: the bytes of the recording itself */
-    uint64_t bytes; /* 0: there is none */
+    uint64_t bytes; /* 0 means none */
     uint64_t files;
     bool code; /* machine code and source files are among them */
 };

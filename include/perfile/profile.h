@@ -315,7 +315,7 @@ struct perfile_profile_recording {
     const char *version;    /* of the recorder */
     const char *const *cmdline;
     size_t cmdline_count;
-    uint64_t first_time; /* of its samples that are in the profile, ns on its clock; UINT64_MAX and 0: there are none */
+    uint64_t first_time; /* of its samples that are in the profile, ns on its clock; UINT64_MAX and 0 mean none */
     uint64_t last_time;
     int32_t clock; /* CLOCK_* of its times, as in Linux; -1: the recorder's own choice, which is not wall-clock time */
     uint64_t wall_time;  /* ns since 1970 when the clock was at clock_time; 0: not known */

@@ -129,7 +129,7 @@ struct perfile_recorder_options {
     /* Called for what was done otherwise than asked, such as another event. May be NULL. */
     void (*note)(void *context, const char *sentence);
     void *note_context;
-    const struct perfile_recorder_stage *stage; /* for the call graph "auto"; NULL: there is none */
+    const struct perfile_recorder_stage *stage; /* for the call graph "auto"; NULL means none */
 };
 #define PERFILE_RECORDER_OPTIONS_INIT PERFILE_SIZED(struct perfile_recorder_options)
 

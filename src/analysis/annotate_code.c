@@ -325,7 +325,7 @@ static void add_branches(struct pf_annotation_branches *sum, const struct pf_ann
 
 static void take_branches(struct perfile_listing *code)
 {
-    const struct pf_annotation_branches *branches = code->annotation->branches; /* NULL: there are none at all */
+    const struct pf_annotation_branches *branches = code->annotation->branches; /* NULL means none at all */
     size_t at = 0;
     for (size_t i = code->function->branches; i < code->function->branches + code->function->branch_count; i++) {
         const size_t found = line_of(code, branches[i].address, at);

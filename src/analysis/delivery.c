@@ -44,7 +44,7 @@ struct pf_delivery {
     struct pf_synthesized made;           /* what one of them gave last */
     bool gives;                           /* they may have samples that come before the record that waits */
     struct origin origin;                 /* of the current sample */
-    const struct perfile_record *waiting; /* while synthesizers give what comes before it; NULL: there is none */
+    const struct perfile_record *waiting; /* while synthesizers give what comes before it; NULL means none */
     unsigned until_progress;
 };
 

@@ -276,7 +276,7 @@ static void load_state(struct loading *l)
 
 /* ---- the session ------------------------------------------------------------------------------------------------- */
 
-/* The last mark before the times that are wanted, which is further than the session is; false: there is none. */
+/* The last mark before the times that are wanted, which is further than the session is; false when none is left. */
 static bool choose(const struct perfile_session *session, const struct pf_index_tail *tail, uint64_t *chosen)
 {
     const struct pf_frame *frame = &session->reader->parts[0].frame;

@@ -45,11 +45,11 @@ struct perfile_recorder {
     struct perfile_recorder_options options;
     struct perfile_writer *output;              /* the caller's */
     struct perfile_writer *writer;              /* the same, or the input of the stage that ends there */
-    const struct perfile_recorder_stage *stage; /* NULL: there is none, or it is not needed */
+    const struct perfile_recorder_stage *stage; /* NULL means none, or it is not needed */
     struct perfile_recorder_stage own_stage;    /* the same: what the caller's build knows of it */
     struct pf_stack_trim trim;                  /* of what it reads */
     struct pf_writer_thread *writer_thread;     /* NULL: records go straight to the writer */
-    struct perfile_writer *other;               /* gets the synthesized records, too; NULL: there is none */
+    struct perfile_writer *other;               /* gets the synthesized records, too; NULL means none */
     struct pf_event_list chosen;
     struct pf_target target;
     struct pf_opened_set opened;

@@ -47,7 +47,7 @@ static bool read_u32(const struct pf_go_table *table, uint64_t offset, uint32_t 
     return !c.failed;
 }
 
-/* NULL: there is none, or it is empty. */
+/* NULL when it is missing or empty. */
 static const char *text_at(const struct pf_go_table *table, uint64_t start, uint64_t offset)
 {
     uint64_t at;

@@ -36,10 +36,10 @@ struct pf_go_function {
     uint64_t start;
     uint64_t end; /* where the next one starts: what fills the gap belongs to it */
     const char *name;
-    uint64_t file_steps; /* offsets in the table; 0: there are none */
+    uint64_t file_steps; /* offsets in the table; 0 means none */
     uint64_t line_steps;
     uint64_t inline_steps;
-    uint64_t tree; /* of its inlined functions, from table->trees; UINT64_MAX: there are none */
+    uint64_t tree; /* of its inlined functions, from table->trees; UINT64_MAX means none */
     uint32_t unit; /* where its numbers of files count from */
 };
 
@@ -51,7 +51,7 @@ bool pf_go_table_is_relative(const struct pf_go_table *table);
 bool pf_go_table_address(const struct pf_go_table *table, uint64_t number, uint64_t *address);
 /* False: that one is damaged, or has no name. */
 bool pf_go_table_function(const struct pf_go_table *table, uint64_t number, struct pf_go_function *function);
-/* The name of a file by its number in the steps of a function; NULL: there is none. */
+/* The name of a file by its number in the steps of a function; NULL means none. */
 const char *pf_go_table_file(const struct pf_go_table *table, const struct pf_go_function *function, int32_t number);
 
 /* A function that was inlined. */
@@ -73,7 +73,7 @@ struct pf_go_steps {
 };
 struct pf_go_steps pf_go_steps_of(const struct pf_go_table *table, const struct pf_go_function *function,
                                   uint64_t offset);
-/* The next value; false: there is none. */
+/* The next value; false at the end. */
 bool pf_go_steps_next(struct pf_go_steps *steps);
 
 #endif

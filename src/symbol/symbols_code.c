@@ -103,7 +103,7 @@ static void open_inlines(struct pf_symbols *symbols, struct pf_module_data *modu
         (void)pf_inlines_save(module->inlines, symbols->cache, &key, CACHE_BYTES_MAX, NULL);
 }
 
-/* NULL: there are none. */
+/* NULL means none. */
 static const struct pf_inlines *inlines_at(struct pf_symbols *symbols, const struct pf_location *location)
 {
     if (location->module >= symbols->count || !location->address)

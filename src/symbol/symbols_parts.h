@@ -90,7 +90,7 @@ struct pf_symbols {
     struct pf_map vdsos;             /* ids of maps that may be of 32-bit programs to the number of the module */
     struct pf_map readable;          /* pointers to linkage names of debug info to pointers to readable ones */
     bool reported_mangled;
-    char *kallsyms; /* the text of kallsyms_path; NULL: there is none */
+    char *kallsyms; /* the text of kallsyms_path; NULL means none */
     size_t kallsyms_bytes;
     bool wants_data; /* the kernel's variables, too */
     const char *kallsyms_path;

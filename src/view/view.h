@@ -66,7 +66,7 @@ struct pf_view {
     struct perfile_view_info info;
     const struct pf_required_events *events; /* that it reads; NULL: those that there are, whatever they are */
     struct pf_column_list lists[2];          /* all columns that it may have, whatever the recording ... */
-    /* ... and more columns after these; false: there are no more. NULL: there are none. */
+    /* ... and more columns after these; false: there are no more. NULL means none. */
     bool (*column_at)(size_t index, struct pf_column *column);
     const char *own_key;              /* in perfile_table_options.keys: the key for which its rows differ; NULL: none */
     const struct pf_view *by_own_key; /* the view that has these rows; NULL: this one */

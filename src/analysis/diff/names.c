@@ -28,7 +28,7 @@ static size_t run_of(const char *text, bool (*is)(char))
 static const char *const suffixes[] = {".isra",       ".constprop",   ".part", ".cold", ".lto_priv", ".llvm",
                                        ".localalias", ".specialized", ".avx2", ".warm", ".hot",      ".__uniq"};
 
-/* The bytes of one at `at`: ".part.3", ".cold"; 0: there is none. */
+/* The bytes of one at `at`: ".part.3", ".cold"; 0 means none. */
 static size_t suffix_at(const char *at)
 {
     for (size_t i = 0; i < PF_COUNT(suffixes); i++) {

@@ -85,7 +85,7 @@ struct step {
 /* A walk over the stacks below one key: no other has to do with its rows. */
 struct walk {
     struct pf_report *report;
-    uint32_t key_node; /* 0: there is none */
+    uint32_t key_node; /* 0 means none */
     uint32_t node;
     uint32_t depth; /* in frames; 0 at the node of the key */
     struct pf_report_row *rows;
@@ -205,7 +205,7 @@ static bool walk_on(struct walk *walk)
 /* The walks of all keys: those of several at a time. */
 struct walks {
     struct pf_report *report;
-    uint32_t next;                    /* node of a key; 0: there are no more */
+    uint32_t next;                    /* node of a key; 0 means the end */
     uint32_t *row_of[PF_THREADS_MAX]; /* by worker, zero between two walks */
     size_t positions;                 /* in each of them */
     struct walk *walks;

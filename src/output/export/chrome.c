@@ -230,7 +230,7 @@ static uint32_t common_of(const struct chrome *chrome, uint32_t a, uint32_t b)
     return chrome->depths[a];
 }
 
-/* The last time before `time` that the thread came or went; `at` goes up with the times. 0: there is none. */
+/* The last time before `time` that the thread came or went; `at` goes up with the times. 0 means none. */
 static uint64_t change_before(const struct pf_timeline_thread *thread, size_t *at, uint64_t time)
 {
     while (*at < thread->switch_count && thread->switches[*at].time < time)
@@ -684,7 +684,7 @@ static void put_count(struct chrome *chrome, struct source *source)
 /* ---- sources ----------------------------------------------------------------------------------------------------- */
 
 static const struct {
-    /* When the next event is, and its order; false: there is none. */
+    /* When the next event is, and its order; false at the end. */
     bool (*next)(const struct chrome *chrome, struct source *source, uint64_t *time);
     void (*put)(struct chrome *chrome, struct source *source);
 } kinds[] = {[STATES] = {next_state, put_state}, [MARKS] = {next_mark, put_mark},  [SLICES] = {next_slice, put_frames},

@@ -195,7 +195,7 @@ static bool put_graph(struct pf_report_text *table, const struct pf_report_row *
 /* ---- the graphs of a table, drawn ahead of their rows by several threads ---- */
 
 struct drawing {
-    const struct pf_report_row *row; /* NULL: there are no more */
+    const struct pf_report_row *row; /* NULL means the end */
     struct pf_report_text table;     /* writes to `text` */
     struct pf_text text;
     bool enough;

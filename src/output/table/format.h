@@ -49,7 +49,7 @@ struct pf_table_format {
      */
     void (*batch)(struct pf_sheet *sheet);
     const struct pf_table_steps *steps;    /* NULL: it has none */
-    void (*close)(struct pf_sheet *sheet); /* releases the state, which may be NULL; NULL: there is none */
+    void (*close)(struct pf_sheet *sheet); /* releases the state, which may be NULL; NULL means none */
 };
 
 static inline bool pf_vector_is_null(const struct pf_vector *vector, size_t row)

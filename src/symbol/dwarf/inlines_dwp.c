@@ -37,7 +37,7 @@ static uint16_t field16(const struct pf_dwp *dwp, uint64_t at)
     return at + 2 <= dwp->bytes ? pf_load16(dwp->map + at, dwp->swap) : 0;
 }
 
-/* Where the header of the section of that name is; 0: there is none. */
+/* Where the header of the section of that name is; 0 means none. */
 static uint64_t find_section(const struct pf_dwp *dwp, const char *name)
 {
     uint64_t headers = field64(dwp, offsetof(Elf64_Ehdr, e_shoff));
@@ -191,7 +191,7 @@ void pf_dwp_close(struct pf_dwp *dwp)
 
 /* ---- one unit ------------------------------------------------------------------------------------------------- */
 
-/* Its row in the tables, from 1; 0: there is none. */
+/* Its row in the tables, from 1; 0 means none. */
 static uint32_t find_row(const struct pf_dwp *dwp, uint64_t id)
 {
     const uint8_t *ids = dwp->index.data + 16, *rows = ids + 8 * (size_t)dwp->slots;

@@ -97,7 +97,7 @@ int pf_find_mapped(const struct pf_find_options *options, const struct perfile_m
 /*
  * The file of that name that the process `pid` wrote, a JIT: below symfs or in that folder itself; without symfs where
  * the process sees it when it still lives here, else under its name; and beside the recording. *path is owned
- * (pf_text_free), NULL: there is none.
+ * (pf_text_free), NULL means none.
  */
 int pf_find_jitdump(const struct pf_find_options *options, const char *name, int32_t pid, char **path);
 /* The same for "/tmp/perf-PID.map", which the process may know under the pid of its own namespace. */
