@@ -10,14 +10,14 @@ static char *put_tag(char *at, unsigned field, enum wire_type type)
 
 void pf_proto_put_varint(struct pf_text *text, uint64_t value)
 {
-    pf_text_commit(text, pf_proto_varint(pf_text_reserve(text, PF_PROTO_VARINT_BYTES), value));
+    pf_text_commit(text, pf_proto_varint(pf_text_reserve(text, PF_LEB128_BYTES), value));
 }
 
 void pf_proto_put_number(struct pf_text *text, unsigned field, uint64_t value)
 {
     if (value)
-        pf_text_commit(
-            text, pf_proto_varint(put_tag(pf_text_reserve(text, 2 * PF_PROTO_VARINT_BYTES), field, VARINT), value));
+        pf_text_commit(text,
+                       pf_proto_varint(put_tag(pf_text_reserve(text, 2 * PF_LEB128_BYTES), field, VARINT), value));
 }
 
 void pf_proto_put_packed_fixed(struct pf_text *text, uint64_t value)
@@ -32,13 +32,13 @@ void pf_proto_put_fixed(struct pf_text *text, unsigned field, uint64_t value)
 {
     if (!value)
         return;
-    pf_text_commit(text, put_tag(pf_text_reserve(text, PF_PROTO_VARINT_BYTES), field, FIXED64));
+    pf_text_commit(text, put_tag(pf_text_reserve(text, PF_LEB128_BYTES), field, FIXED64));
     pf_proto_put_packed_fixed(text, value);
 }
 
 void pf_proto_put_head(struct pf_text *text, unsigned field, size_t bytes)
 {
-    char *at = put_tag(pf_text_reserve(text, 2 * PF_PROTO_VARINT_BYTES), field, DELIMITED);
+    char *at = put_tag(pf_text_reserve(text, 2 * PF_LEB128_BYTES), field, DELIMITED);
     pf_text_commit(text, pf_proto_varint(at, bytes));
 }
 
@@ -64,6 +64,8 @@ void pf_proto_end(struct pf_text *text, size_t start)
     if (text->failed)
         return;
     memmove(text->data + start + more, text->data + start, bytes);
-    pf_proto_varint(text->data + start - 1, bytes);
+    text->data[start - 1] = (char)bytes;
+    if (more)
+        pf_proto_varint(text->data + start - 1, bytes);
     text->used += more;
 }

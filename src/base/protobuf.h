@@ -8,8 +8,7 @@
 #define PF_BASE_PROTOBUF_H
 
 #include "base/text.h"
-
-enum { PF_PROTO_VARINT_BYTES = 10 }; /* at most */
+#include "base/varint.h"
 
 /* How many bytes a varint takes. */
 static inline unsigned pf_proto_varint_bytes(uint64_t value)
@@ -18,15 +17,10 @@ static inline unsigned pf_proto_varint_bytes(uint64_t value)
     return (bits + 6) / 7;
 }
 
-/* Writes a varint and returns the end. */
+/* pf_leb128_put for texts: after a number of one byte there must be one byte more. */
 static inline char *pf_proto_varint(char *at, uint64_t value)
 {
-    while (value >= 0x80) {
-        *at++ = (char)(value | 0x80);
-        value >>= 7;
-    }
-    *at++ = (char)value;
-    return at;
+    return (char *)pf_leb128_put((uint8_t *)at, value);
 }
 
 /* Fields, and how many bytes one takes whose number is below 16. */

@@ -8,6 +8,10 @@
 #include "base/build_id.h"
 #include "symbol/find/unpack.h"
 
+#ifndef EM_LOONGARCH /* musl 1.2.3 */
+#define EM_LOONGARCH 258
+#endif
+
 struct pf_elf_section {
     Elf_Scn *scn;
     GElf_Shdr header;

@@ -10,9 +10,6 @@ struct go_bytes {
     uint8_t *copy; /* NULL: nothing was filled in */
 };
 
-#ifndef EM_LOONGARCH /* musl 1.2.3 */
-#define EM_LOONGARCH 258
-#endif
 #ifndef R_LARCH_RELATIVE
 #define R_LARCH_RELATIVE 3
 #endif

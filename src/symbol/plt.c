@@ -10,10 +10,6 @@
 #include "base/map.h"
 #include "symbol/table_elf.h"
 
-#ifndef EM_LOONGARCH /* musl 1.2.3 */
-#define EM_LOONGARCH 258
-#endif
-
 enum {
     NAMES_MAX = 64 << 20, /* bytes; a made file may have many relocations that share one long name */
     ENTRY_MAX = 32,
