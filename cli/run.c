@@ -17,8 +17,6 @@
 #include <unistd.h>
 
 /* The state of a verb that prints a recording. */
-enum { NAME_LISTS = 4 };
-
 struct run {
     struct pf_input input;
     struct pf_input before; /* what it is compared with; name NULL: nothing */
@@ -28,8 +26,7 @@ struct run {
     struct pf_progress progress;
     struct pf_advice advice;
     bool advised;
-    unsigned unmatched[NAME_LISTS]; /* names of each list that no sample has */
-    bool none_passed;               /* the filters */
+    bool none_passed; /* the filters */
 };
 
 /* The kind of the output. */
@@ -42,40 +39,12 @@ static const char *kind_of(const struct run *run)
 
 /* ---- nothing to show --------------------------------------------------------------------------------------------- */
 
-/* Lists of names, of which a sample must have one. */
-static const struct {
-    const char *filter;
-    size_t list;
-} name_lists[NAME_LISTS] = {{"comms", offsetof(struct pf_settings, filter.comms)},
-                            {"events", offsetof(struct pf_settings, filter.events)},
-                            {"dsos", offsetof(struct pf_settings, report.dsos)},
-                            {"symbols", offsetof(struct pf_settings, report.symbols)}};
-
-static unsigned count_names(const char *list)
-{
-    unsigned count = 1;
-
-    for (const char *at = list; at && *at; at++)
-        count += *at == ',';
-    return count;
-}
-
-/* No sample passes when none has any name of a list, or the only value of another filter. */
 static void note_unmatched(void *context, const struct perfile_unmatched *unmatched)
 {
     struct run *run = context;
-    size_t i = 0;
 
     pf_log_unmatched(&run->at->log, unmatched);
-    if (run->at->log.over)
-        return;
-    while (unmatched->filter && i < NAME_LISTS && strcmp(name_lists[i].filter, unmatched->filter) != 0)
-        i++;
-    if (!unmatched->filter || i == NAME_LISTS)
-        run->none_passed = true;
-    else if (++run->unmatched[i] ==
-             count_names(*(const char *const *)((const char *)run->input.settings + name_lists[i].list)))
-        run->none_passed = true;
+    run->none_passed |= unmatched->blocks_all && !run->at->log.over;
 }
 
 static bool was_read(const struct run *run)

@@ -809,6 +809,7 @@ struct perfile_unmatched {
      */
     const char *const *known;
     size_t known_count;
+    bool blocks_all; /* no value of the member matched, or no sample matched all parts: no sample passes the filter */
 };
 /* Called at the end, once for each such part; its argument is valid during the call. */
 typedef void perfile_on_unmatched(void *context, const struct perfile_unmatched *unmatched);

@@ -671,8 +671,9 @@ void pf_filter_notify_unmatched(const struct pf_filter *filter, const struct per
     for (size_t i = 0; i < PF_FILTER_PARTS; i++) {
         const struct pf_filter_part *part = &pf_filter_parts[i];
         if (numbers & part->bit && (filter->noted || part->bit == PF_FILTER_TIMES))
-            notify(context,
-                   &(struct perfile_unmatched){.filter = part->name, .value = pf_filter_text(&filter->wanted, part)});
+            notify(context, &(struct perfile_unmatched){.filter = part->name,
+                                                        .value = pf_filter_text(&filter->wanted, part),
+                                                        .blocks_all = true});
     }
     if (!filter->noted)
         return;
@@ -681,7 +682,7 @@ void pf_filter_notify_unmatched(const struct pf_filter *filter, const struct per
     if (filter->unmatched & PF_FILTER_EVENTS)
         report_events(filter, reader, event_at, notify, context);
     if (!filter->unmatched && !filter->passed && has_several(filter))
-        notify(context, &(struct perfile_unmatched){.filter = NULL});
+        notify(context, &(struct perfile_unmatched){.blocks_all = true});
 }
 
 int pf_filter_check_events(const struct pf_filter *filter, const struct perfile_reader *reader, pf_event_at *event_at,

@@ -11,9 +11,11 @@ void pf_names_notify_unmatched(const struct pf_names *wanted, const struct pf_na
 {
     for (size_t i = 0; i < wanted->count; i++)
         if (!wanted->matched[i])
-            notify(context,
-                   &(struct perfile_unmatched){
-                       .filter = what, .value = wanted->items[i], .known = known->items, .known_count = known->count});
+            notify(context, &(struct perfile_unmatched){.filter = what,
+                                                        .value = wanted->items[i],
+                                                        .known = known->items,
+                                                        .known_count = known->count,
+                                                        .blocks_all = wanted->unmatched == wanted->count});
 }
 
 static int add_name(struct pf_names_filter *filter, const char *text, size_t bytes, struct perfile_error *error)

@@ -173,8 +173,9 @@ static int look_at_filters(const struct pf_cut *cut, struct perfile_error *error
     if (result < 0 || !options->unmatched)
         return result;
     if (cut->survey.cgroups_asked && !cut->survey.cgroups_matched)
-        options->unmatched(options->unmatched_context,
-                           &(struct perfile_unmatched){.filter = "cgroups", .value = options->cgroups});
+        options->unmatched(
+            options->unmatched_context,
+            &(struct perfile_unmatched){.filter = "cgroups", .value = options->cgroups, .blocks_all = true});
     if (cut->filter.active)
         pf_filter_notify_unmatched(&cut->filter, cut->reader, perfile_event_get, options->unmatched,
                                    options->unmatched_context);

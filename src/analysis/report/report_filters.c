@@ -47,9 +47,9 @@ void pf_report_notify_unmatched(const struct pf_report *report)
     pf_names_filter_notify_unmatched(&report->filters.dsos, "dsos", options->unmatched, options->unmatched_context);
     pf_names_filter_notify_unmatched(&report->filters.names, "symbols", options->unmatched, options->unmatched_context);
     if (report->filters.by_part && !report->filters.part_matched)
-        options->unmatched(
-            options->unmatched_context,
-            &(struct perfile_unmatched){.filter = "symbol_filter", .value = options->report->symbol_filter});
+        options->unmatched(options->unmatched_context,
+                           &(struct perfile_unmatched){
+                               .filter = "symbol_filter", .value = options->report->symbol_filter, .blocks_all = true});
 }
 
 static bool frame_matches(struct pf_report *report, const struct pf_frame_info *info)
