@@ -14,9 +14,16 @@
 enum {
     LINE_MAX_BYTES = 65536,
     MODULES_BYTES_MAX = 16 << 20,
+    RESOURCES_BYTES_MAX = 1 << 20,
     DEPENDENCIES_BYTES_MAX = 64 << 20,
     NOTES_CAPACITY = 16384,
 };
+
+#if defined(__x86_64__) || defined(__i386__)
+static const bool IS_X86 = true;
+#else
+static const bool IS_X86 = false;
+#endif
 
 void pf_kernel_note(const struct pf_kernel *kernel, const char *sentence)
 {
@@ -68,7 +75,43 @@ bool pf_kernel_symbols(int root, bool (*each)(void *context, const struct pf_ker
 
 struct text_range {
     uint64_t text, stext, etext, edata;
+    uint64_t image_bytes; /* from _text to _edata; 0: the symbols have to show it */
+    bool hidden;
 };
+
+/* "  01000000-02209987 : Kernel code" */
+static bool parse_resource(const char *line, const char *name, uint64_t *first, uint64_t *last)
+{
+    char *at;
+    *first = strtoull(line, &at, 16);
+    if (*at != '-')
+        return false;
+    *last = strtoull(at + 1, &at, 16);
+    return pf_starts_with(at, " : ") && strcmp(at + 3, name) == 0 && *last;
+}
+
+/*
+ * The image is contiguous in physical memory, too, which its owner may read: /proc/kallsyms has a hundred thousand
+ * lines before that of _edata, and is generated while it is read.
+ */
+static uint64_t image_bytes(const struct pf_kernel *kernel)
+{
+    uint64_t code = 0, first, last, bytes = 0;
+    char *rest = NULL;
+    struct pf_text text;
+    if (!IS_X86 || pf_text_open(&text, kernel->allocator, NULL, NULL) < 0)
+        return 0;
+    const bool is_read = pf_read_file(kernel->root, "proc/iomem", &text, RESOURCES_BYTES_MAX);
+    pf_put_char(&text, 0);
+    for (char *line = is_read && !text.failed ? strtok_r(text.data, "\n", &rest) : NULL; line && !bytes;
+         line = strtok_r(NULL, "\n", &rest))
+        if (parse_resource(line, "Kernel code", &first, &last))
+            code = first;
+        else if (code && parse_resource(line, "Kernel data", &first, &last) && last > code)
+            bytes = last + 1 - code;
+    pf_text_close(&text);
+    return bytes;
+}
 
 static bool find_text(void *context, const struct pf_kernel_symbol *symbol)
 {
@@ -81,8 +124,12 @@ static bool find_text(void *context, const struct pf_kernel_symbol *symbol)
     if (symbol->name[0] != '_')
         return !strchr(symbol->name, '\t'); /* modules come after the kernel */
     for (size_t i = 0; i < PF_COUNT(wanted); i++)
-        if (strcmp(symbol->name, wanted[i].name) == 0)
+        if (strcmp(symbol->name, wanted[i].name) == 0) {
             *wanted[i].address = symbol->address;
+            range->hidden |= !symbol->address;
+        }
+    if (range->hidden || (range->text && range->image_bytes))
+        return false;
     return !range->edata && strcmp(symbol->name, "_end") != 0;
 }
 
@@ -116,10 +163,12 @@ static int put_map(const struct pf_kernel *kernel, const struct perfile_mmap *ma
 
 static int synthesize_text(const struct pf_kernel *kernel, bool *hidden, struct perfile_error *error)
 {
-    struct text_range range = {0};
+    struct text_range range = {.image_bytes = image_bytes(kernel)};
     struct pf_build_id id = {.size = 0};
     bool readable = pf_kernel_symbols(kernel->root, find_text, &range);
     uint64_t start = range.text ? range.text : range.stext, end = range.edata ? range.edata : range.etext;
+    if (range.text && range.image_bytes)
+        end = range.text + range.image_bytes;
     *hidden = start == 0;
     if (*hidden && kernel->options->user_only)
         return 0;

@@ -29,12 +29,12 @@ enum {
     EVENTS_AT_ONCE = 64,
     RING_BYTES_MIN = 512 * 1024, /* what ordinary users may lock for each processor, by default */
     RING_BYTES_MAX = 4 << 20,
-    RING_BYTES_UNWINDING = 64 << 20, /* the same, with dumped stacks */
-    RINGS_BYTES = 256 << 20,         /* of all together, */
-    MEMORY_PART = 64,                /* and this part of the memory of the machine, with dumped stacks */
-    STACK_BYTES_MIN = 4096,          /* that are dumped for unwinding, */
-    STACK_BYTES_USUAL = 8192,        /* or these, */
-    STACKS_OF_RING = 64,             /* where a buffer holds so many */
+    RING_BYTES_UNWINDING = 8 << 20, /* the same, with dumped stacks: the kernel clears each page at the start */
+    RINGS_BYTES = 256 << 20,        /* of all together, */
+    MEMORY_PART = 64,               /* and this part of the memory of the machine, with dumped stacks */
+    STACK_BYTES_MIN = 4096,         /* that are dumped for unwinding, */
+    STACK_BYTES_USUAL = 8192,       /* or these, */
+    STACKS_OF_RING = 64,            /* where a buffer holds so many */
 };
 
 /* What a read of a group of so many events can give. */
@@ -48,6 +48,7 @@ struct perfile_recorder {
     const struct perfile_recorder_stage *stage; /* NULL means none, or it is not needed */
     struct perfile_recorder_stage own_stage;    /* the same: what the caller's build knows of it */
     struct pf_stack_trim trim;                  /* of what it reads */
+    uint8_t changed[1 << 16];                   /* a record that is written in place of another */
     struct pf_writer_thread *writer_thread;     /* NULL: records go straight to the writer */
     struct perfile_writer *other;               /* gets the synthesized records, too; NULL means none */
     struct pf_event_list chosen;
@@ -177,14 +178,14 @@ static int open_rings(struct perfile_recorder *recorder, struct perfile_error *e
 }
 
 /*
- * How much of a stack is dumped for unwinding, so that a buffer holds the samples of a second; at least the usual size,
- * as long as it holds some of them.
+ * How much of a stack is dumped for unwinding, so that a buffer holds the samples of an eighth of a second; at least
+ * the usual size, as long as it holds some of them.
  */
 static uint32_t fitting_stack(const struct perfile_recorder *recorder, const struct perfile_attr *attr)
 {
     const uint64_t ring = recorder->rings[0].bytes, rate = attr->freq ? attr->sample_period_or_freq : 0,
-                   of_second = rate ? ring / rate : 0; /* of events without a rate there may be any number */
-    const uint64_t bytes = pf_min(ring / STACKS_OF_RING, pf_max(of_second, STACK_BYTES_USUAL));
+                   of_moment = rate ? 8 * ring / rate : 0; /* of events without a rate there may be any number */
+    const uint64_t bytes = pf_min(ring / STACKS_OF_RING, pf_max(of_moment, STACK_BYTES_USUAL));
     return (uint32_t)pf_max(STACK_BYTES_MIN, bytes & ~(uint64_t)7);
 }
 
@@ -851,7 +852,7 @@ static size_t change(const struct perfile_recorder *recorder, const uint8_t *rec
 static int put_changed(struct perfile_recorder *recorder, const uint8_t *records, size_t bytes,
                        struct perfile_error *error)
 {
-    uint8_t changed[1 << 16];
+    uint8_t *changed = recorder->changed;
     size_t done = 0, size;
     int result = 0;
     for (size_t at = 0; at < bytes && result == 0; at += size) {

@@ -530,6 +530,33 @@ static void test_kernel_and_modules(void **state)
     machine_close(&m);
 }
 
+/* On x86 the kernel's end is known from the memory that it has: the lines after _text are not needed. */
+static void test_kernel_in_memory(void **state)
+{
+    struct machine m;
+    struct synthesis t;
+    static const int32_t none = 4711;
+    (void)state;
+#if !defined(__x86_64__) && !defined(__i386__)
+    skip();
+#endif
+    machine_open(&m);
+    add(&m, "proc/iomem",
+        "00100000-bfffffff : System RAM\n  01000000-017fffff : Kernel code\n  01800000-018fffff : Kernel rodata\n"
+        "  01900000-019abcff : Kernel data\n  01a00000-01afffff : Kernel bss\n");
+    synthesis_open(&t);
+    assert_int_equal(report_notes(&m, (struct pf_machine_options){.tids = &none, .tid_count = 1}, &t), 0);
+    assert_non_null(strstr(t.text.data, "MMAP 1: ffffffff81000000+9abd00 [kernel.kallsyms]_text\n"));
+    synthesis_close(&t);
+    /* to others than its owner memory is hidden */
+    add(&m, "proc/iomem", "  00000000-00000000 : Kernel code\n  00000000-00000000 : Kernel data\n");
+    synthesis_open(&t);
+    assert_int_equal(report_notes(&m, (struct pf_machine_options){.tids = &none, .tid_count = 1}, &t), 0);
+    assert_non_null(strstr(t.text.data, "MMAP 1: ffffffff81000000+900000 [kernel.kallsyms]_text\n"));
+    synthesis_close(&t);
+    machine_close(&m);
+}
+
 static void test_hidden_kernel(void **state)
 {
     struct machine m;
@@ -952,6 +979,7 @@ int main(void)
         cmocka_unit_test(test_many),
         cmocka_unit_test(test_memory_runs_out),
         cmocka_unit_test(test_kernel_and_modules),
+        cmocka_unit_test(test_kernel_in_memory),
         cmocka_unit_test(test_hidden_kernel),
         cmocka_unit_test(test_build_id_notes),
         cmocka_unit_test(test_features),
