@@ -95,6 +95,11 @@ struct perfile_recorder_stage {
     uint64_t (*written)(void *context, struct perfile_writer *input);
     /* Ends `input` and releases it; then all of it is in `writer`. Called exactly once. The error may be NULL. */
     int (*close)(void *context, struct perfile_writer *input, struct perfile_error *error);
+    /*
+     * Of the stacks that were unwound so far: returns how many, and in *larger how many of them were cut or needed more
+     * than `bytes` bytes, a power of two, of their dump. NULL: all dumps have the same size.
+     */
+    uint64_t (*unwound)(void *context, struct perfile_writer *input, uint64_t bytes, uint64_t *larger);
 };
 
 struct perfile_recorder_options {

@@ -36,8 +36,10 @@ struct part {
     struct perfile_unwinder_counts counts;
     int result; /* of the thread, after it has left the queue */
     struct perfile_error error;
-    pthread_mutex_t mutex; /* of what follows */
+    const struct perfile_unwinder *unwinder; /* while it is open */
+    pthread_mutex_t mutex;                   /* of what follows */
     uint64_t written;
+    struct pf_stack_sizes sizes;
 };
 
 /* ---- the thread ---- */
@@ -47,6 +49,8 @@ static void note_progress(struct part *part)
     const uint64_t written = perfile_writer_progress(part->output)->bytes;
     pthread_mutex_lock(&part->mutex);
     part->written = written;
+    if (part->unwinder)
+        part->sizes = *pf_unwinder_sizes(part->unwinder);
     pthread_mutex_unlock(&part->mutex);
 }
 
@@ -77,8 +81,10 @@ static int convert(struct part *part, struct perfile_reader *reader, struct perf
     how.unwind = perfile_unwind;
     how.unwind_context = unwinder;
     how.unwind_frames = options->max_frames;
+    part->unwinder = unwinder;
     result = perfile_convert(reader, part->output, &how, NULL, error);
     const int counted = perfile_unwinder_counts_get(unwinder, &part->counts);
+    part->unwinder = NULL;
     perfile_unwinder_close(unwinder);
     return result < 0 ? result : counted;
 }
@@ -195,6 +201,20 @@ static uint64_t written_of_part(void *context, struct perfile_writer *input)
     return written;
 }
 
+static uint64_t unwound_of_part(void *context, struct perfile_writer *input, uint64_t bytes, uint64_t *larger)
+{
+    struct part *part = *find_part(context, input);
+    uint64_t all = 0;
+    *larger = 0;
+    pthread_mutex_lock(&part->mutex);
+    for (size_t i = 0; i < PF_STACK_SIZES; i++) {
+        all += part->sizes.counts[i];
+        *larger += i + 1 == PF_STACK_SIZES || 1ull << i > bytes ? part->sizes.counts[i] : 0;
+    }
+    pthread_mutex_unlock(&part->mutex);
+    return all;
+}
+
 static void add_counts(struct perfile_unwinder_counts *sum, const struct perfile_unwinder_counts *counts)
 {
     sum->samples += counts->samples;
@@ -245,7 +265,8 @@ int perfile_unwind_stage_open(const struct perfile_unwind_stage_options *options
                                                    .open = open_part,
                                                    .settle = settle_part,
                                                    .written = written_of_part,
-                                                   .close = close_part};
+                                                   .close = close_part,
+                                                   .unwound = unwound_of_part};
     *stage = made;
     return 0;
 }

@@ -19,6 +19,7 @@ struct perfile_unwinder {
     struct pf_symbols *symbols;
     const char *arch; /* uname -m of the recording; NULL: not known yet */
     struct perfile_unwinder_counts counts;
+    struct pf_stack_sizes sizes;
 };
 
 /* Where things are that the caller's options (may be NULL) point at; without a reader memory is malloc's. */
@@ -76,10 +77,24 @@ int perfile_unwinder_counts_get(const struct perfile_unwinder *unwinder, struct 
     return pf_sized_give(counts, &unwinder->counts, sizeof(unwinder->counts));
 }
 
-static void count(struct perfile_unwinder_counts *counts, int end, const struct pf_unwound *unwound)
+const struct pf_stack_sizes *pf_unwinder_sizes(const struct perfile_unwinder *unwinder)
 {
+    return &unwinder->sizes;
+}
+
+/* Records hold less than 64 KiB. */
+static void count_size(struct pf_stack_sizes *sizes, uint64_t bytes, bool cut)
+{
+    const size_t last = PF_STACK_SIZES - 1;
+    sizes->counts[cut ? last : bytes < 2 ? 0 : pf_min(last - 1, 64u - (unsigned)__builtin_clzll(bytes - 1))]++;
+}
+
+static void count(struct perfile_unwinder *unwinder, int end, const struct pf_unwound *unwound)
+{
+    struct perfile_unwinder_counts *counts = &unwinder->counts;
     if (!unwound->count)
         return;
+    count_size(&unwinder->sizes, unwound->bytes, end == PF_UNWIND_TRUNCATED);
     counts->samples++;
     counts->complete += end == PF_UNWIND_DONE;
     counts->guessed += end == PF_UNWIND_DONE && unwound->guessed;
@@ -103,7 +118,7 @@ int perfile_unwind(void *context, struct perfile_session *session, const struct 
                         perfile_feature_text(unwinder->reader, PERFILE_FEATURE_ARCH, NULL, &unwinder->arch, NULL)) < 0)
         unwinder->arch = NULL;
     const struct pf_unwinding how = {.space = perfile_session_space(session, all.pid), .arch = unwinder->arch};
-    count(&unwinder->counts, pf_symbols_unwind(unwinder->symbols, &all, &how, &unwound), &unwound);
+    count(unwinder, pf_symbols_unwind(unwinder->symbols, &all, &how, &unwound), &unwound);
     return pf_memory_was_short(&unwinder->watch.allocator) ? PERFILE_ERROR_MEMORY : (int)unwound.count;
 }
 

@@ -9,4 +9,11 @@
 int pf_unwinder_open(struct perfile_reader *reader, const struct perfile_symbol_options *options, bool live,
                      struct perfile_unwinder **unwinder, struct perfile_error *error);
 
+/* How many of the stacks needed at most 1 << i bytes of their dump, and more than half of that; last: those cut. */
+enum { PF_STACK_SIZES = 18 };
+struct pf_stack_sizes {
+    uint64_t counts[PF_STACK_SIZES];
+};
+const struct pf_stack_sizes *pf_unwinder_sizes(const struct perfile_unwinder *unwinder);
+
 #endif

@@ -22,6 +22,10 @@ struct pf_opened {
     uint32_t event, cpu, tid; /* indices */
     uint64_t id;
     uint64_t lost_reported; /* of what the kernel lost, so many were written down */
+    /* Of two events that are the same but for the size of their dumps one samples at a time. */
+    size_t other;  /* plus 1: index of the one with larger dumps; 0: this is the one */
+    bool is_idle;  /* the other one samples */
+    bool is_still; /* it was disabled */
 };
 
 struct pf_opened_set {
@@ -38,6 +42,12 @@ struct pf_opened_set {
 int pf_events_open(struct pf_opened_set *opened, struct pf_event_list *chosen, const struct pf_target *target,
                    const struct perfile_recorder_options *options, struct perfile_error *error);
 void pf_events_close(struct pf_opened_set *opened);
+/*
+ * Opens events once more, with dumps of `stack_bytes` bytes and idle, where stacks are unwound and dumps may have any
+ * size. They use the buffers of the others, which are there. False: none.
+ */
+bool pf_events_open_smaller(struct pf_opened_set *opened, const struct pf_event_list *chosen,
+                            const struct pf_target *target, uint32_t stack_bytes);
 /*
  * For counting: each event for itself. Those that cannot be opened have no descriptors; an error when it is all of
  * them.

@@ -20,7 +20,11 @@
 #include "record/machine_files.h"
 #include "schema/schema.h"
 
-enum { ATTR_CAPACITY = 256, ATTR_MIN = 112 };
+enum {
+    ATTR_CAPACITY = 256,
+    ATTR_MIN = 112,
+    SMALLER_MAX = 400, /* events that are opened once more: descriptors are for the files of programs, too */
+};
 
 static const uint64_t DUMPS = PERFILE_SAMPLE_REGS_USER | PERFILE_SAMPLE_STACK_USER;
 
@@ -431,22 +435,73 @@ static int adapt(struct pf_event_list *chosen, uint32_t event, int why, const st
     }
 }
 
+static int finish_one(struct pf_opened *one, const struct pf_listed_event *event, struct perfile_error *error)
+{
+    if (ioctl(one->fd, PERF_EVENT_IOC_ID, &one->id) < 0)
+        return pf_fail(error, PERFILE_ERROR_OPEN, PERFILE_NO_OFFSET, event->name, "%s", pf_error_text(errno));
+    if (event->filter && ioctl(one->fd, PERF_EVENT_IOC_SET_FILTER, event->filter) < 0)
+        return pf_about(error, event->filter, strlen(event->filter),
+                        pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, event->name,
+                                "the kernel does not take the filter \"%.80s\": %s", event->filter,
+                                pf_error_text(errno)));
+    return 0;
+}
+
 static int finish_opening(struct pf_opened_set *opened, const struct pf_event_list *chosen, struct perfile_error *error)
 {
-    for (size_t i = 0; i < opened->count; i++) {
-        struct pf_opened *one = &opened->items[i];
-        const struct pf_listed_event *event = &chosen->items[one->event];
-        if (one->fd < 0)
-            continue;
-        if (ioctl(one->fd, PERF_EVENT_IOC_ID, &one->id) < 0)
-            return pf_fail(error, PERFILE_ERROR_OPEN, PERFILE_NO_OFFSET, event->name, "%s", pf_error_text(errno));
-        if (event->filter && ioctl(one->fd, PERF_EVENT_IOC_SET_FILTER, event->filter) < 0)
-            return pf_about(error, event->filter, strlen(event->filter),
-                            pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, event->name,
-                                    "the kernel does not take the filter \"%.80s\": %s", event->filter,
-                                    pf_error_text(errno)));
-    }
-    return 0;
+    int result = 0;
+    for (size_t i = 0; i < opened->count && result == 0; i++)
+        if (opened->items[i].fd >= 0)
+            result = finish_one(&opened->items[i], &chosen->items[opened->items[i].event], error);
+    return result;
+}
+
+/* Groups have one size: their counts go on only while they are not exchanged. */
+static bool may_be_smaller(const struct pf_event_list *chosen, uint32_t event, uint32_t stack_bytes)
+{
+    const struct pf_listed_event *one = &chosen->items[event];
+    if (!one->stack_is_usual || one->attr.sample_stack_user <= stack_bytes ||
+        one->attr.sample_type & PERFILE_SAMPLE_READ)
+        return false;
+    for (uint32_t i = 0; i < chosen->count; i++)
+        if ((i == event) != (chosen->items[i].leader == event))
+            return false;
+    return true;
+}
+
+static bool open_smaller(struct pf_opened_set *opened, size_t index, const struct pf_event_list *chosen,
+                         const struct pf_target *target, uint32_t stack_bytes)
+{
+    const struct pf_opened larger = opened->items[index];
+    const struct pf_listed_event *event = &chosen->items[larger.event];
+    const struct pf_cgroup *cgroup = event->cgroup ? &chosen->cgroups[event->cgroup - 1] : NULL;
+    struct pf_opened *made = &opened->items[opened->count];
+    struct perfile_attr attr = event->attr;
+    attr.sample_stack_user = stack_bytes;
+    attr.disabled = 1;
+    attr.enable_on_exec = 0;
+    *made = larger;
+    made->other = index + 1;
+    made->is_idle = true;
+    made->fd = open_one(&attr, cgroup ? cgroup->fd : target->tids[larger.tid], target->cpus[larger.cpu], -1,
+                        cgroup ? PERF_FLAG_PID_CGROUP : 0);
+    opened->count += made->fd >= 0;
+    return made->fd >= 0 && ioctl(made->fd, PERF_EVENT_IOC_SET_OUTPUT, larger.fd) == 0 &&
+           finish_one(made, event, NULL) == 0;
+}
+
+bool pf_events_open_smaller(struct pf_opened_set *opened, const struct pf_event_list *chosen,
+                            const struct pf_target *target, uint32_t stack_bytes)
+{
+    const size_t before = opened->count;
+    bool done = before <= SMALLER_MAX &&
+                pf_grow(opened->allocator, &opened->items, &opened->capacity, 2 * before, sizeof(*opened->items));
+    for (size_t i = 0; i < before && done; i++)
+        if (opened->items[i].fd >= 0 && may_be_smaller(chosen, opened->items[i].event, stack_bytes))
+            done = open_smaller(opened, i, chosen, target, stack_bytes);
+    while (!done && opened->count > before)
+        close(opened->items[--opened->count].fd);
+    return opened->count > before;
 }
 
 /*

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <sys/epoll.h>
 #include <sys/ioctl.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/bytes.h"
@@ -33,12 +34,27 @@ enum {
     RINGS_BYTES = 256 << 20,        /* of all together, */
     MEMORY_PART = 64,               /* and this part of the memory of the machine, with dumped stacks */
     STACK_BYTES_MIN = 4096,         /* that are dumped for unwinding, */
+    STACK_BYTES_SMALL = 4096,       /* or these, where no stack is larger */
     STACK_BYTES_USUAL = 8192,       /* or these, */
     STACKS_OF_RING = 64,            /* where a buffer holds so many */
 };
 
+/* When dumps are made smaller: after so many stacks, and so much time, in which smaller ones would have been enough. */
+enum { NS_OF_SECOND = 1000000000, SHALLOW_STACKS = 200, SHALLOW_SECONDS = 30, SHALLOW_FACTOR = 4 };
+
 /* What a read of a group of so many events can give. */
 #define LOSS_WORDS(events) (3 + 3 * (events))
+
+/* How large the dumps are, and what is known of the stacks. */
+struct stack_sizes {
+    bool varies;           /* there are events with smaller dumps */
+    bool small;            /* they are what samples now */
+    uint64_t unwound;      /* when it was looked at last, */
+    uint64_t larger;       /* and of these */
+    uint64_t shallow;      /* stacks since the last larger one, */
+    uint64_t shallow_from; /* which was then, */
+    uint64_t patience_ns;  /* and so much time is to pass */
+};
 
 struct perfile_recorder {
     const struct perfile_allocator *allocator;
@@ -48,9 +64,10 @@ struct perfile_recorder {
     const struct perfile_recorder_stage *stage; /* NULL means none, or it is not needed */
     struct perfile_recorder_stage own_stage;    /* the same: what the caller's build knows of it */
     struct pf_stack_trim trim;                  /* of what it reads */
-    uint8_t changed[1 << 16];                   /* a record that is written in place of another */
-    struct pf_writer_thread *writer_thread;     /* NULL: records go straight to the writer */
-    struct perfile_writer *other;               /* gets the synthesized records, too; NULL means none */
+    struct stack_sizes stack_sizes;
+    uint8_t changed[1 << 16];               /* a record that is written in place of another */
+    struct pf_writer_thread *writer_thread; /* NULL: records go straight to the writer */
+    struct perfile_writer *other;           /* gets the synthesized records, too; NULL means none */
     struct pf_event_list chosen;
     struct pf_target target;
     struct pf_opened_set opened;
@@ -217,6 +234,15 @@ static int open_events(struct perfile_recorder *recorder, struct perfile_error *
     pf_events_close(&recorder->opened);
     result = pf_events_open(&recorder->opened, &recorder->chosen, &recorder->target, options, error);
     return result < 0 ? result : open_rings(recorder, error);
+}
+
+/* Dumps are large at first, so that no stack is cut; smaller ones cost less. */
+static void prepare_small_stacks(struct perfile_recorder *recorder)
+{
+    struct stack_sizes *sizes = &recorder->stack_sizes;
+    sizes->patience_ns = (uint64_t)SHALLOW_SECONDS * NS_OF_SECOND;
+    sizes->varies = recorder->chosen.unwinds && !recorder->chosen.overwrite && recorder->own_stage.unwound &&
+                    pf_events_open_smaller(&recorder->opened, &recorder->chosen, &recorder->target, STACK_BYTES_SMALL);
 }
 
 static int open_poll(struct perfile_recorder *recorder, struct perfile_error *error)
@@ -595,6 +621,8 @@ static int open_recorder(struct perfile_recorder *recorder, struct perfile_error
     if (result == 0)
         result = open_events(recorder, error);
     if (result == 0)
+        prepare_small_stacks(recorder);
+    if (result == 0)
         result = open_poll(recorder, error);
     if (result == 0 && recorder->chosen.build_ids && !pf_mapped_ids_open(&recorder->mapped_ids, recorder->allocator))
         result = pf_fail_memory(error, "build ids");
@@ -672,15 +700,23 @@ void perfile_recorder_close(struct perfile_recorder *recorder)
 
 /* ---- on and off ---- */
 
-static int switch_all(const struct perfile_recorder *recorder, unsigned long request, struct perfile_error *error)
+/* An event that is idle follows when it is the one that samples. 0, or errno. */
+static int switch_one(struct pf_opened *one, unsigned long request)
+{
+    one->is_still = request == PERF_EVENT_IOC_DISABLE;
+    return one->is_idle || ioctl(one->fd, request, 0) == 0 ? 0 : errno;
+}
+
+static int switch_all(struct perfile_recorder *recorder, unsigned long request, struct perfile_error *error)
 {
     for (size_t i = 0; i < recorder->opened.count; i++) {
-        const struct pf_opened *one = &recorder->opened.items[i];
+        struct pf_opened *one = &recorder->opened.items[i];
         /* members of a group follow their leader */
         if (one->fd < 0 || recorder->chosen.items[one->event].leader != one->event || only_tracks(recorder, one->event))
             continue;
-        if (ioctl(one->fd, request, 0) < 0)
-            return pf_fail(error, PERFILE_ERROR_OPEN, PERFILE_NO_OFFSET, "event", "%s", pf_error_text(errno));
+        const int why = switch_one(one, request);
+        if (why)
+            return pf_fail(error, PERFILE_ERROR_OPEN, PERFILE_NO_OFFSET, "event", "%s", pf_error_text(why));
     }
     return 0;
 }
@@ -705,17 +741,18 @@ static bool is_named(const struct pf_listed_event *event, const char *name)
 }
 
 /* All events of this name. */
-static int switch_named(const struct perfile_recorder *recorder, const char *name, unsigned long request,
+static int switch_named(struct perfile_recorder *recorder, const char *name, unsigned long request,
                         struct perfile_error *error)
 {
     bool found = false;
     for (size_t i = 0; i < recorder->opened.count; i++) {
-        const struct pf_opened *one = &recorder->opened.items[i];
+        struct pf_opened *one = &recorder->opened.items[i];
         if (one->fd < 0 || !is_named(&recorder->chosen.items[one->event], name))
             continue;
         found = true;
-        if (ioctl(one->fd, request, 0) < 0)
-            return pf_fail(error, PERFILE_ERROR_OPEN, PERFILE_NO_OFFSET, name, "%s", pf_error_text(errno));
+        const int why = switch_one(one, request);
+        if (why)
+            return pf_fail(error, PERFILE_ERROR_OPEN, PERFILE_NO_OFFSET, name, "%s", pf_error_text(why));
     }
     return found ? 0
                  : pf_fail(error, PERFILE_ERROR_ABSENT, PERFILE_NO_OFFSET, "event", "no recorded event is named %s",
@@ -730,6 +767,61 @@ int perfile_recorder_enable_event(struct perfile_recorder *recorder, const char 
 int perfile_recorder_disable_event(struct perfile_recorder *recorder, const char *name, struct perfile_error *error)
 {
     return switch_named(recorder, name, PERF_EVENT_IOC_DISABLE, error);
+}
+
+/* ---- sizes of dumps ---- */
+
+/* The one that samples from now on is enabled first: what else it records may not be missing for a moment. */
+static void exchange(struct pf_opened *from, struct pf_opened *to)
+{
+    from->is_idle = true;
+    to->is_idle = false;
+    if (!to->is_still)
+        (void)ioctl(to->fd, PERF_EVENT_IOC_ENABLE, 0);
+    (void)ioctl(from->fd, PERF_EVENT_IOC_DISABLE, 0);
+}
+
+static void use_small_stacks(struct perfile_recorder *recorder, bool small)
+{
+    for (size_t i = 0; i < recorder->opened.count; i++) {
+        struct pf_opened *smaller = &recorder->opened.items[i];
+        if (!smaller->other)
+            continue;
+        struct pf_opened *larger = &recorder->opened.items[smaller->other - 1];
+        exchange(small ? larger : smaller, small ? smaller : larger);
+    }
+    recorder->stack_sizes.small = small;
+}
+
+static uint64_t now_ns(void)
+{
+    struct timespec now = {.tv_sec = 0};
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * NS_OF_SECOND + (uint64_t)now.tv_nsec;
+}
+
+/*
+ * That a stack was cut shows only after up to half a second, in which others are cut, too: so smaller dumps are tried
+ * late. Each time that they were not enough after all, they are tried again much later.
+ */
+static void adapt_stacks(struct perfile_recorder *recorder)
+{
+    struct stack_sizes *sizes = &recorder->stack_sizes;
+    uint64_t larger;
+    if (!sizes->varies || recorder->writer == recorder->output)
+        return;
+    const uint64_t now = now_ns(), unwound = recorder->stage->unwound(recorder->stage->context, recorder->writer,
+                                                                      STACK_BYTES_SMALL, &larger);
+    sizes->shallow = larger == sizes->larger ? sizes->shallow + (unwound - sizes->unwound) : 0;
+    if (!sizes->shallow)
+        sizes->shallow_from = now;
+    if (sizes->small && larger > sizes->larger) {
+        sizes->patience_ns *= SHALLOW_FACTOR;
+        use_small_stacks(recorder, false);
+    } else if (!sizes->small && sizes->shallow >= SHALLOW_STACKS && now - sizes->shallow_from >= sizes->patience_ns)
+        use_small_stacks(recorder, true);
+    sizes->unwound = unwound;
+    sizes->larger = larger;
 }
 
 /* ---- draining ---- */
@@ -953,6 +1045,7 @@ int perfile_recorder_drain(struct perfile_recorder *recorder, int timeout_ms, st
     recorder->counts.wakeups += count > 0;
     int result = recorder->chosen.overwrite ? 0 : drain_all(recorder, error);
     discard_ended(recorder, events, count);
+    adapt_stacks(recorder);
     pf_kept_maps_look(&recorder->kept_maps, &recorder->made_code);
     return result < 0 ? result : recorder->rings_alive > 0;
 }
@@ -1083,6 +1176,7 @@ int perfile_recorder_switch_output(struct perfile_recorder *recorder, struct per
     result = perfile_writer_flush(next, error);
     recorder->output = writer;
     recorder->writer = next;
+    recorder->stack_sizes.unwound = recorder->stack_sizes.larger = 0; /* the stage counts for each recording */
     if (result == 0)
         result = settle(recorder, error);
     if (result == 0 && recorder->writer_thread)

@@ -1,23 +1,24 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * deep SECONDS: computes in two threads, 30 functions below planted_root, without frame pointers. It asks for no time,
- * as the kernel's code for that is in no file.
+ * deep SECONDS [wide]: computes in two threads, 30 functions below planted_root, without frame pointers; wide: as long
+ * again with frames of 400 bytes. It asks for no time, as the kernel's code for that is in no file.
  */
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/time.h>
 
-enum { DEPTH = 30, STEPS = 20000 };
+enum { DEPTH = 30, STEPS = 20000, WIDTH = 400 };
 
 #define APART __attribute__((noinline, noclone))
 
 static volatile unsigned long sum;
-static volatile sig_atomic_t ended;
+static volatile sig_atomic_t phases = 1;
 
 static void finish(int number)
 {
-    ended = number;
+    (void)number;
+    phases--;
 }
 
 static APART void planted_leaf(void)
@@ -35,9 +36,24 @@ static APART void planted_middle(int depth)
     sum++; /* else it would be a jump */
 }
 
+static APART void planted_wide(int depth)
+{
+    volatile char area[WIDTH];
+    area[0] = (char)depth;
+    if (depth)
+        planted_wide(depth - 1);
+    else
+        planted_leaf();
+    sum += (unsigned long)area[0];
+}
+
 static APART void *planted_root(void *context)
 {
-    while (!ended)
+    while (phases > 1)
+        planted_middle(DEPTH);
+    while (context && phases)
+        planted_wide(DEPTH);
+    while (phases)
         planted_middle(DEPTH);
     return context;
 }
@@ -45,14 +61,17 @@ static APART void *planted_root(void *context)
 int main(int count, char **arguments)
 {
     const double seconds = count > 1 ? atof(arguments[1]) : 1;
-    const struct itimerval timer = {
-        .it_value = {.tv_sec = (time_t)seconds, .tv_usec = (suseconds_t)(1e6 * (seconds - (double)(time_t)seconds))}};
+    const struct timeval time = {.tv_sec = (time_t)seconds,
+                                 .tv_usec = (suseconds_t)(1e6 * (seconds - (double)(time_t)seconds))};
+    const struct itimerval timer = {.it_value = time, .it_interval = time};
+    void *wide = count > 2 ? arguments[2] : NULL;
     pthread_t thread;
+    phases += wide != NULL;
     signal(SIGALRM, finish);
     if (setitimer(ITIMER_REAL, &timer, NULL) != 0)
         return 1;
-    if (pthread_create(&thread, NULL, planted_root, NULL) != 0)
+    if (pthread_create(&thread, NULL, planted_root, wide) != 0)
         return 1;
-    planted_root(NULL);
+    planted_root(wide);
     return pthread_join(thread, NULL);
 }

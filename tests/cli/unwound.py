@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""unwound.py PERFILE BOTH DEEP [SHIM]: callchains that are unwound while recording.
+"""unwound.py PERFILE BOTH DEEP [REFUSING HASTY]: callchains that are unwound while recording.
 
 - they are those that convert --unwind makes of the stacks of the same run;
 - in each kind of recording they are complete, and no copy of a stack is in it;
@@ -8,7 +8,8 @@
 - what was written before a SIGKILL is complete, too;
 - called perf, -g leaves callchains to the kernel;
 - features of the recording may be larger than a record;
-- where copies of stacks are refused (SHIM), callchains are the kernel's.
+- copies become smaller where stacks are small, and larger again when one is cut (HASTY: the recorder waits for less);
+- where copies of stacks are refused (REFUSING), callchains are the kernel's.
 """
 import errno, json, os, pathlib, re, shutil, signal, subprocess, sys, tempfile, time
 
@@ -129,6 +130,16 @@ def test_depth(folder):
         expect(('with more frames than' in done.stderr) == is_said, f'{frames} frames', done.stderr)
 
 
+def test_sizes(folder):
+    """Frames are small for the first two seconds, and large afterwards: stacks are cut only until that shows."""
+    output = folder / 'sizes.data'
+    surroundings = {**os.environ, **hermetic.preloaded(shutil.copy(SHIMS[1], folder))}
+    done = run(PERFILE, 'record', '-o', output, '-g', *EVENT, '--', DEEP, '2', 'wide', env=surroundings)
+    count, broken = stacks(output)
+    expect(done.returncode == 0 and run(PERFILE, 'check', output).returncode == 0, 'copies of two sizes', done.stderr)
+    expect(count > 400 and 0 < len(broken) < count / 3, 'stacks that were cut', (count, len(broken)))
+
+
 def test_large(folder):
     """The command line is a feature of more than 64 KiB; a stream cannot have it, which is said."""
     output, words = folder / 'large.data', ['x' * 100] * 700
@@ -187,7 +198,7 @@ def main():
         if not test_same(folder):
             print('skipped: unwinding while recording: events cannot be opened')
             return 77
-        for test in TESTS + [test_refused] * bool(SHIMS):
+        for test in TESTS + [test_refused, test_sizes] * bool(SHIMS):
             attempt(test, folder)
     finally:
         shutil.rmtree(folder)

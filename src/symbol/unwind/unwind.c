@@ -15,7 +15,8 @@ struct unwinding {
     bool swap;
     const uint8_t *stack;
     uint64_t stack_address, stack_bytes;
-    uint64_t known; /* slots with a value */
+    uint64_t needed; /* of these bytes */
+    uint64_t known;  /* slots with a value */
     uint64_t values[PF_UNWIND_SLOTS];
     uint64_t cfa;
     bool exact;     /* the program counter is an interrupted instruction, not a return address */
@@ -47,6 +48,7 @@ static bool read_stack(struct unwinding *u, uint64_t address, unsigned bytes, ui
         return false;
     }
     const uint8_t *at = u->stack + skip;
+    u->needed = pf_max(u->needed, skip + bytes);
     *value = bytes == 8   ? pf_load64(at, u->swap)
              : bytes == 4 ? pf_load32(at, u->swap)
              : bytes == 2 ? pf_load16(at, u->swap)
@@ -586,10 +588,12 @@ int pf_unwind_sample(const struct perfile_sample *sample, const char *arch, pf_u
     struct unwinding u = {.known = 0};
     struct pf_unwind_location location;
     unwound->count = 0;
+    unwound->bytes = 0;
     unwound->guessed = false;
     int result = prepare(&u, sample, arch);
     while (result == 0) {
         bool found = locate_frame(&u, locate, context, &location);
+        unwound->bytes = u.needed;
         if (u.values[u.arch->pc] == 0)
             return PF_UNWIND_DONE;
         if (!found && unwound->count)

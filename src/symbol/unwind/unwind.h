@@ -36,7 +36,8 @@ struct pf_unwound {
     uint64_t *addresses; /* the caller's, for `capacity` of them */
     size_t capacity;
     size_t count;
-    bool guessed; /* a caller was found without call frame information, by a frame pointer or the link register */
+    uint64_t bytes; /* of the dumped stack that were needed */
+    bool guessed;   /* a caller was found without call frame information, by a frame pointer or the link register */
 };
 /*
  * Unwinds the sample's user registers and stack; `arch` is uname -m of the recording. The first address is the sampled
