@@ -4,13 +4,13 @@
 // a recording there are those that are made here.
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { gunzipSync } from "node:zlib";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
-import { check, finish, skip } from "./checks.mjs";
+import { check, finish } from "./checks.mjs";
 import { seeded } from "./made_data.mjs";
 
 const [viewer, perfile, assemble, ...recordings] = process.argv.slice(2);
-if (typeof DecompressionStream === "undefined") skip("this node is older than 18");
 
 function ask(...what) {
   const options = { encoding: "utf8", env: process.env, stdio: ["ignore", "pipe", "ignore"], maxBuffer: 1 << 30 };
@@ -24,13 +24,12 @@ function ask(...what) {
 
 /* The page's own code, without a page. */
 const files = names => names.map(name => readFileSync(join(viewer, name), "utf8")).join("\n");
-const code = files(["data.js", "query.js", "timeindex.js", "groups.js", "tree.js", "reportrows.js", "answers.js"]);
-const AsyncFunction = (async () => {}).constructor,
-  run = new AsyncFunction("document", "matchMedia", code + "\nreturn { data, query, reportAnswers, answers };");
-async function decode(html) {
-  const [, json] = html.match(/<script type="application\/json" id="data">([\s\S]*?)<\/script>/);
-  const document = { getElementById: () => ({ textContent: json, remove() {} }) };
-  return run(document, () => ({}));
+const code = files(["query.js", "timeindex.js", "groups.js", "tree.js", "reportrows.js", "answers.js"]);
+const run = new Function("header", "bytes", files(["data.js"]) + "const data = openColumns(header, bytes), { labels, shorter } = data;\n" + code +
+  "\nreturn { data, query, reportAnswers, answers };");
+function decode(html) {
+  const [, json] = html.match(/<script type="application\/json" id="data">([\s\S]*?)<\/script>/), header = JSON.parse(json);
+  return run(header, gunzipSync(Buffer.from(header.packed, "base64")));
 }
 
 /* By module and name: own weight, and of functions the whole. */
@@ -147,7 +146,7 @@ function compareWaits(what, recording, page) {
 async function compareOffCpu(recording) {
   for (const measure of ["blocked", "all", "both"]) {
     const lines = ask("flame", "--no-inline", "--off-cpu", measure, "--format", "folded", recording).trim().split("\n");
-    const { data, query } = await decode(pageOf(recording, "--off-cpu", measure)),
+    const { data, query } = decode(pageOf(recording, "--off-cpu", measure)),
       adds = measure === "both" && data.events[data.event].unit === "ns";
     const wanted = lines.reduce((all, line) => all + +line.slice(line.lastIndexOf(" ") + 1), 0),
       { total } = query.filter(data, adds ? { measure, event: data.event } : { measure: measure === "both" ? "all" : measure });
@@ -159,7 +158,7 @@ async function compareOffCpu(recording) {
 /* C5: a function has one name in page and folded stacks. */
 async function compareFolded(recording) {
   const wanted = ask("flame", "--no-inline", "--format", "folded", recording).trim().split("\n").sort(),
-    { data, answers } = await decode(pageOf(recording));
+    { data, answers } = decode(pageOf(recording));
   if (data.cutNodes || !wanted[0]) return;
   const { id } = answers.tree({ event: data.event, mine: {}, theirs: {}, before: null, measure: "weight", transforms: [], by: ["comm"], order: "weight", stacks: "callees",
     normalized: false, swapped: false, totals: false });
@@ -182,7 +181,7 @@ function evenSamples() {
 async function testEven() {
   const recording = assembled("even", evenSamples());
   for (const size of ["60000", "20000", "6000", "3000"]) {
-    const { data, query, answers } = await decode(pageOf(recording, "--page-size", size)),
+    const { data, query, answers } = decode(pageOf(recording, "--page-size", size)),
       [slice] = data.samples.slices || [{ width: 0 }], what = `B2: --page-size ${size}, slices of ${slice.width} ns`;
     check(`${what}: samples are joined`, slice.width > 0, data.piece);
     for (const count of [200, 173, 31]) {
@@ -379,7 +378,7 @@ async function compareReports(recording, options) {
     check(`${what}: a page`, wanted.sums.size === 0, wanted.sums.size);
     return null;
   }
-  const page = await decode(html),
+  const page = decode(html),
     { sums, bases } = pageReport(page);
   /* Several rows of one name, of which one is inlined, may be in one stack. */
   for (const [key, [self, samples, total, least]] of wanted.sums) {
@@ -508,7 +507,7 @@ async function comparePages(recording, options) {
     packed = /"packed":"([^"]*)"/.exec(whole)[1].length;
   for (const share of SHARES) {
     const limit = share < 1 ? ["--page-size", String(Math.floor(packed * share))] : [],
-      page = await decode(limit.length ? pageOf(recording, ...options, ...limit) : whole),
+      page = decode(limit.length ? pageOf(recording, ...options, ...limit) : whole),
       { data } = page,
       all = [recording, ...options, ...limit].join(" ");
     seen.joined += data.piece > 0;
@@ -526,9 +525,9 @@ async function comparePages(recording, options) {
     console.log(`${all}: pieces of ${data.piece} ns, ${data.cutNodes} nodes cut, ${data.events.length} events`);
   }
   if (options.length) return;
-  const page = await decode(whole);
+  const page = decode(whole);
   compareMarks(recording, recording, page);
-  const both = await decode(pageOf(recording, "--before", recording));
+  const both = decode(pageOf(recording, "--before", recording));
   compareBefore(recording, page, both);
   comparePair(recording, recording, both);
 }
@@ -551,9 +550,9 @@ if (assemble) {
   const pairs = [[clock, other], [other, clock], ...examples.flatMap(path => [[clock, path], [path, clock]])];
   if (examples.length > 1) pairs.push(examples);
   for (const [now, before] of pairs)
-    comparePair(now, before, await decode(pageOf(now, "--before", before)));
+    comparePair(now, before, decode(pageOf(now, "--before", before)));
   for (const limit of ["4000", "2000"]) {
-    const { data, query } = await decode(pageOf(clock, "--before", other, "--page-size", limit)),
+    const { data, query } = decode(pageOf(clock, "--before", other, "--page-size", limit)),
       left = [data, data.beforeTimes].map(({ waitsLeft }) => waitsLeft || [0, 0, 0]);
     [clock, other].forEach((recording, i) => {
       const { total } = query.filter(data, { measure: "all", before: i > 0 });
@@ -569,7 +568,7 @@ if (assemble)
 if (assemble) {
   await testEven();
   for (const recording of inputs) await compareFolded(recording);
-  const { data } = await decode(pageOf(inputs.find(path => /clock/.test(path)))),
+  const { data } = decode(pageOf(inputs.find(path => /clock/.test(path)))),
     joined = new Set([...data.threads.alike].map(i => data.strings[i]));
   check("C1: threads whose names differ in digits are one", joined.has("thread *") && !joined.has("thread 5"), [...joined]);
   for (const recording of [inputs.find(path => /clock/.test(path)), ...recordings.filter(path => /offcpu-cs|sched-tiny/.test(path))]) await compareOffCpu(recording);

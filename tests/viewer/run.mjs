@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The page and the SVG in a real browser, with real keys and clicks: node run.mjs PATH_OF_MADE [FOLDER_FOR_PICTURES]
+// The page and the SVG in a real browser, with real keys and clicks: node run.mjs PATH_OF_MADE [FOLDER_FOR_PICTURES [TEST...]]
 import { execFileSync } from "node:child_process";
 import { existsSync, mkdtempSync, openSync, closeSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -8,7 +8,7 @@ import { openBrowser } from "./browser.mjs";
 import { check, equal, findBrowser, finish, like } from "./checks.mjs";
 
 const SHIFT = 8;
-const [made, pictures] = process.argv.slice(2);
+const [made, pictures, ...only] = process.argv.slice(2);
 const program = findBrowser();
 
 const folder = mkdtempSync(join(tmpdir(), "perfile-pages-"));
@@ -1209,6 +1209,65 @@ async function testSaved(browser) {
   equal("no error", page.errors.join("; "), "");
 }
 
+/* What is shown and the notes of readers are in a page that is saved; it is complete, and can be saved again. */
+async function testSavedPage(browser) {
+  const saved = mkdtempSync(join(folder, "shared-"));
+  const save = async (page, text, ending) => {
+    await page.tell("Page.setDownloadBehavior", { behavior: "allow", downloadPath: saved });
+    await page.evaluate("document.querySelector('#save').click()");
+    await page.evaluate(`[...document.querySelectorAll("#menu button")].find(b => b.textContent === ${JSON.stringify(text)}).click()`);
+    const file = join(saved, "made.data" + ending);
+    for (let tries = 0; tries < 200 && !existsSync(file); tries++) await new Promise(r => setTimeout(r, 20));
+    return file;
+  };
+  const note = async (page, text) => {
+    await page.evaluate(`document.querySelector('#save').click();
+      [...document.querySelectorAll("#menu button")].find(b => b.textContent === "Note on what is shown").click();
+      document.querySelector("#notetext").value = ${JSON.stringify(text)};
+      document.querySelector("#note button[value=add]").click()`);
+    await page.settle();
+  };
+  const first = await browser.page();
+  await first.open("file://" + make("html", 300));
+  await first.evaluate(`location.hash = "#view=table&transforms=only%3Dhash&time=0-2000000000"`);
+  await first.settle();
+  await note(first, "Look: </script><b>hash</b>\n“twice”");
+  await first.key("3");
+  await first.settle();
+  const state = await first.evaluate("location.hash"), rows = await first.evaluate("document.querySelector('#tree').rows.length");
+  const lines = readFileSync(await save(first, "Rows as CSV", ".csv"), "utf8").trim().split("\n");
+  equal("rows of the call tree as CSV", lines[0], "level,total,self,function,module");
+  equal("all that are listed", lines.length, +(await first.evaluate("document.querySelector('#tree').getAttribute('aria-rowcount')")));
+  await first.key("2");
+  await first.settle();
+  const total = (await first.evaluate("document.querySelector('#functions tbody tr[aria-selected=true] td:nth-child(2)').title")).replace(/\D/g, "");
+  const folded = readFileSync(await save(first, "Callers, folded", ".folded"), "utf8").trim().split("\n");
+  equal("callers have the function's weight", folded.reduce((sum, line) => sum + +line.slice(line.lastIndexOf(" ") + 1), 0), +total);
+  await first.key("3");
+  await first.settle();
+  for (const from of [first, null]) {
+    const path = from ? await save(from, "Page as shown", ".html") : join(saved, "made.data.html"), page = await browser.page();
+    await page.open("file://" + path);
+    await page.settle();
+    equal("a page that is saved opens as it was", await page.evaluate("location.hash"), state);
+    equal("with as many rows", await page.evaluate("document.querySelector('#tree').rows.length"), rows);
+    equal("and its note", await page.text("#remembered .note"), "Look: </script><b>hash</b>\n“twice”");
+    await page.evaluate("document.querySelector('#remembered .note').click()");
+    await page.settle();
+    like("which leads to what it is about", await page.evaluate("location.hash"), /view=table/);
+    await page.key("3");
+    await page.settle();
+    if (from) {
+      rmSync(path);
+      await save(page, "Page as shown", ".html");
+    } else {
+      await page.evaluate("document.querySelector('#remembered .crumb').click()");
+      equal("notes can be removed", await page.evaluate("document.querySelector('#remembered').children.length"), 0);
+    }
+    equal("no error", page.errors.join("; "), "");
+  }
+}
+
 async function testHostile(browser) {
   const page = await browser.page();
   await page.open("file://" + make("html", "hostile"));
@@ -1306,12 +1365,13 @@ try {
     [testLongNames],
     [testReach],
     [testSaved],
+    [testSavedPage],
     [testHostile],
     [testSvg],
     [testLarge, "html"],
     [testLarge, "diffhtml"],
   ];
-  for (const [test, ...words] of tests) {
+  for (const [test, ...words] of tests.filter(([one]) => !only.length || only.includes(one.name))) {
     await test(browser, ...words);
     await browser.closePages(); // each of them draws as long as it is open
   }

@@ -69,8 +69,8 @@ function showBranches() {
   chooseBranch(branchList.at);
 }
 function branchesText() {
-  const columns = branchColumns().map(([at]) => at), line = cells => cells.map(cell => quoted(String(cell ?? ""))).join();
-  return [line(columns.map(at => data.branches.columns[at].name)), ...branchRows.map(row => line(columns.map(at => row[at])))].join("\n") + "\n";
+  const columns = branchColumns().map(([at]) => at);
+  return csv(columns.map(at => data.branches.columns[at].name), branchRows.map(row => columns.map(at => row[at])));
 }
 
 function startBranches() {

@@ -44,10 +44,14 @@ function listRows(tree) {
   return lacking;
 }
 /* What ends in a node whose callers are not there yet: with threads, all in those and nothing in functions; else nobody knows. */
+function ownWeight(tree, node) {
+  if (!tree.waits(node)) return tree.self[node];
+  if (isEnd(tree.group[node])) return tree.total[node];
+  return levelsOf(state.threads).length ? 0 : null;
+}
 function ownCell(tree, node) {
-  if (!tree.waits(node)) return weightCell(tree.self[node]);
-  if (isEnd(tree.group[node])) return weightCell(tree.total[node]);
-  return levelsOf(state.threads).length ? weightCell(0) : element("td", { class: "bar quiet", title: "Known when the row is open" }, element("b", {}, "…"));
+  const own = ownWeight(tree, node);
+  return own !== null ? weightCell(own) : element("td", { class: "bar quiet", title: "Known when the row is open" }, element("b", {}, "…"));
 }
 function treeRow(i) {
   const tree = shown.tree, [node, place, siblings] = treeRows.subarray(3 * i, 3 * i + 3), level = tree.depth[node];

@@ -181,6 +181,17 @@ function codeHead(events) {
     element("th", { scope: "col" }, state.listing === "lines" ? "Source" : "Instruction"));
 }
 
+function codeText() {
+  const one = shownCode(), events = eventsOfCode(one), names = events.map(event => clean(data.code.events[event][0]));
+  const weights = list => events.map(event => codeWeight(list, event));
+  if (state.listing === "lines")
+    return csv([...names, "file", "line", "source"], sourceLines(one, events[0]).map(({ file, number, text: source, sums }) => [...weights(sums), clean(file), number || "", tabless(source)]));
+  return csv([...names, "address", "instruction", "position"], one.lines.map(line => {
+    const place = line[2] < 0 ? null : one.positions[line[2]];
+    return [...weights(line[4]), addressOf(one, line), clean(line[1] ?? ""), place && frameCount(place) ? placeText(frameOf(place, 0)) : ""];
+  }));
+}
+
 /* --- words --- */
 
 const sentence = words => words.charAt(0).toUpperCase() + words.slice(1) + ".";

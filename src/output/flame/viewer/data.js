@@ -8,7 +8,6 @@
  *     stack; of both recordings, each by its threads: the other one's begin at ownThreads}, branches (a report) or nothing, code (see code.c) or nothing, marks {time, thread, kind, text (string)}, losses {time, count}, totals {event, fn, self, total} or nothing
  */
 const inWorker = typeof document === "undefined", $ = id => document.getElementById(id);
-const ownText = !inWorker && document.currentScript ? document.currentScript.textContent : "";
 const KINDS = ["user", "kernel", "inlined", "JIT", "no symbol", "thread", "processor", "time", "lighter", "module"];
 const ROW = 18, THREAD = 5, CPU = 6, TIME = 7, LIGHTER = 8, MODULE = 9, UNKNOWN = 4, BUCKETS = 200, INLINED = 2, MOST_CPUS = 65536;
 const calm = inWorker ? null : matchMedia("(prefers-reduced-motion: reduce)");
@@ -18,16 +17,6 @@ const clean = text => text.replace(/[\u0000-\u001f\u007f-\u009f\u200e\u200f\u202
   c => "\\u" + c.charCodeAt(0).toString(16).padStart(4, "0"));
 const base = path => path.slice(path.lastIndexOf("/") + 1);
 
-function bytesOf(base64) {
-  if (Uint8Array.fromBase64) return Uint8Array.fromBase64(base64);
-  const text = atob(base64), bytes = new Uint8Array(text.length);
-  for (let i = 0; i < bytes.length; i++) bytes[i] = text.charCodeAt(i);
-  return bytes;
-}
-async function inflated(base64) {
-  const stream = new Blob([bytesOf(base64)]).stream().pipeThrough(new DecompressionStream("gzip"));
-  return new Uint8Array(await new Response(stream).arrayBuffer());
-}
 function numbers(bytes, count, made) {
   for (let i = 0, at = 0; i < count; i++) {
     let byte = bytes[at++], value = byte & 127;
@@ -38,8 +27,8 @@ function numbers(bytes, count, made) {
 }
 const fromZigzag = value => value % 2 ? -(value + 1) / 2 : value / 2;
 
-async function unpack(header) {
-  const all = await inflated(header.packed), found = {};
+function columnsOf(header, all) {
+  const found = {};
   let at = 0;
   for (const [name, bytes, count] of header.parts) found[name] = { bytes: all.subarray(at, at += bytes), count };
   const column = (name, Type) => numbers(found[name].bytes, found[name].count, new Type(found[name].count));
@@ -165,8 +154,9 @@ function joinNumbered({ threads, strings }) {
   threads.alike = threads.comm.map(i => i < 0 ? i : numbers.get(i));
 }
 
-async function unpacked(header) {
-  const from = await unpack(header);
+/* The header and the bytes of its parts, from wherever they come. */
+function openColumns(header, bytes) {
+  const from = columnsOf(header, bytes);
   const made = { ...header, packed: null, strings: from.json("strings").map(clean),
     functions: { name: from.column("functions.name", Int32Array), module: from.optional("functions.module", Int32Array),
       file: from.optional("functions.file", Int32Array), line: from.column("functions.line", Int32Array),
@@ -208,39 +198,3 @@ async function unpacked(header) {
   made.meta = { events: made.events.map(({ name, unit }) => ({ name: clean(name), unit })) };
   return made;
 }
-
-/* --- large pages: a worker made of this text unpacks them and does what takes long, see background.js --- */
-
-const LARGE = 150000; /* stacks and samples */
-let worker = null;
-/* What another thread told first, null if there can be none: some browsers, and pages in other pages, have their rules. */
-function unpackedByWorker(header) {
-  return new Promise(done => {
-    const fail = () => { worker = null; $("busy").textContent = ""; done(null); };
-    $("busy").textContent = "Opening…";
-    try {
-      const url = URL.createObjectURL(new Blob([ownText], { type: "text/javascript" }));
-      worker = new Worker(url);
-      worker.onmessage = ({ data }) => { URL.revokeObjectURL(url); done(data); };
-      worker.onerror = e => { e.preventDefault(); fail(); };
-      worker.postMessage(header);
-    } catch {
-      fail();
-    }
-  });
-}
-const isLarge = ({ parts }) => parts.reduce((sum, [name, , rows]) => sum +
-  (/(stacks\.fn|samples\.stack)$/.test(name) ? rows : 0), 0) >= LARGE;
-async function readData() {
-  if (inWorker) return unpacked(await new Promise(done => { onmessage = ({ data }) => done(data); }));
-  const header = JSON.parse($("data").textContent);
-  $("data").remove();
-  return ownText && isLarge(header) && await unpackedByWorker(header) || unpacked(header);
-}
-
-if (typeof DecompressionStream === "undefined") {
-  $("details").textContent = "This page needs a browser of 2023 or later.";
-  return;
-}
-const data = await readData();
-const { labels, shorter } = data;

@@ -79,9 +79,8 @@ function showReport(before) {
   });
 }
 function reportText() {
-  const names = valueColumns().map(([name]) => name), line = cells => cells.map(cell => quoted(String(cell))).join();
-  return [line([...names, ...reportKeys()]), ...Array.from(report.key, (key, at) =>
-    line([...names.map(name => report[nameOfValue(name)][at]), ...cellsAt(at)]))].join("\n") + "\n";
+  const names = valueColumns().map(([name]) => name);
+  return csv([...names, ...reportKeys()], Array.from(report.key, (key, at) => [...names.map(name => report[nameOfValue(name)][at]), ...cellsAt(at)]));
 }
 
 function startReport() {

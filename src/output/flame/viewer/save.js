@@ -80,13 +80,18 @@ function viewPicture(view) {
   }
   return canvas;
 }
+const csv = (head, rows) => [head, ...rows].map(cells => cells.map(cell => quoted(String(cell ?? ""))).join()).join("\n") + "\n";
 const quoted = text => /[",\n]/.test(text) ? `"${text.replace(/"/g, '""')}"` : text;
 function functionsText() {
-  const list = rows.filter(r => !shown.matched || shown.matched[r.group]).sort(orders[state.sort]);
-  if (state.up) list.reverse();
-  return ["self,total," + (data.compares ? "own change," : "") + "function,module",
-    ...list.map(({ group, self, total, change }) => [self, total, ...(data.compares ? [change] : []), quoted(labelOf(group)),
-      quoted(about(group).module)].join())].join("\n") + "\n";
+  sortRows();
+  return csv(["self", "total", ...(data.compares ? ["own change"] : []), "function", "module"],
+    listed.map(({ group, self, total, change }) => [self, total, ...(data.compares ? [change] : []), labelOf(group), about(group).module]));
+}
+/* The rows that are listed: of a closed one all is in its total. */
+function treeText() {
+  const tree = shown.tree, nodes = Array.from({ length: treeCount }, (x, i) => treeRows[3 * i]);
+  return csv(["level", "total", "self", ...(data.compares ? ["own change"] : []), "function", "module"], nodes.map(node => [tree.depth[node], tree.total[node],
+    ownWeight(tree, node), ...(data.compares ? [tree.change(node, false)] : []), labelOf(tree.group[node]), about(tree.group[node]).module]));
 }
 
 function saveAs(ending, blob) {
@@ -103,14 +108,23 @@ function saveSvg() {
   saveText(".svg", "image/svg+xml", paint.text(`${document.title} · ${$("summary").textContent}`));
 }
 const OVER = ["tracks", "chart", "heat"];
-const saves = [
+const saveFolded = (tree, node) => askFolded(tree, node, lines => saveText(".folded", "text/plain", lines));
+const saveCsv = text => saveText(".csv", "text/csv", text);
+const shares = [
+  { key: "", text: "Page as shown", act: () => savePage() },
+  { key: "", text: "Note on what is shown", act: () => openNote() },
+  { key: "", text: "Copy link", act: () => copy(location.href) },
+  { key: "", text: "Copy link's fragment", act: () => copy(toHash(state)) },
   { key: "", text: "Folded stacks", act: () =>
-    askFolded(shown.tree, state.view === "flame" && flame.zoomed > 0 ? flame.zoomed : 0,
-      lines => saveText(".folded", "text/plain", lines)) },
+    saveFolded(shown.tree, state.view === "flame" && flame.zoomed > 0 ? flame.zoomed : 0) },
+  { key: "", text: "Callers, folded", in: ["table", "report"], if: () => chosen >= 0 && callers.tree, act: () => saveFolded(callers.tree, 0) },
+  { key: "", text: "Callees, folded", in: ["table", "report"], if: () => chosen >= 0 && callees.tree, act: () => saveFolded(callees.tree, 0) },
   { key: "", text: "Functions as CSV", in: ["table"], act: () =>
-    withRows(() => saveText(".csv", "text/csv", functionsText())) },
-  { key: "", text: "Rows as CSV", in: ["report"], act: () => report && saveText(".csv", "text/csv", reportText()) },
-  { key: "", text: "Branches as CSV", in: ["branches"], act: () => saveText(".csv", "text/csv", branchesText()) },
+    withRows(() => saveCsv(functionsText())) },
+  { key: "", text: "Rows as CSV", in: ["tree"], act: () => saveCsv(treeText()) },
+  { key: "", text: "Rows as CSV", in: ["report"], if: () => report, act: () => saveCsv(reportText()) },
+  { key: "", text: "Branches as CSV", in: ["branches"], act: () => saveCsv(branchesText()) },
+  { key: "", text: "Code as CSV", in: ["code"], if: () => shownCode(), act: () => saveCsv(codeText()) },
   { key: "", text: "Picture (SVG)", in: ["flame"], act: saveSvg },
   { key: "", text: "Picture (PNG)", in: ["flame", ...OVER], act: () =>
     savePicture(state.view === "flame" ? graphPicture() : viewPicture(state.view)) },
@@ -118,9 +132,46 @@ const saves = [
 ];
 $("save").addEventListener("click", () => {
   const box = $("save").getBoundingClientRect();
-  openItems("What to save", saves.filter(save => !save.in || save.in.includes(state.view)).map(save => menuItem(save, save.act)),
+  const fitting = shares.filter(one => (!one.in || one.in.includes(state.view)) && (!one.if || one.if()));
+  openItems("What to save or copy", fitting.map(one => menuItem(one, one.act)),
     box.x, box.bottom, $("save"));
 });
+
+/* --- the page with what is shown, and the notes of its readers: each is about a view, and leads there --- */
+
+const { notes = [] } = keptPage.saved;
+const remembered = notes.filter(({ text, hash }) => typeof text === "string" && typeof hash === "string");
+async function savePage() {
+  saveAs(".html", await keptPage.withSaved({ hash: toHash(state), notes: remembered }));
+}
+function openNote() {
+  $("notetext").value = "";
+  $("note").returnValue = "";
+  $("note").showModal();
+}
+$("note").addEventListener("close", () => {
+  const text = $("notetext").value.trim();
+  if ($("note").returnValue !== "add" || !text) return;
+  remembered.push({ text, hash: toHash(state) });
+  showNotes();
+});
+function showNotes() {
+  $("remembered").replaceChildren(...remembered.map((note, i) => {
+    const open = element("button", { type: "button", class: "note", title: "Show what it is about" }, note.text.split("\n").map(clean).join("\n"));
+    const remove = element("button", { type: "button", class: "crumb", "aria-label": "Remove the note", title: "Remove the note" }, "×");
+    open.addEventListener("click", () => {
+      replaceUrl(toHash(fromHash(note.hash)), "pushState");
+      goToHash(note.hash);
+    });
+    remove.addEventListener("click", () => {
+      remembered.splice(i, 1);
+      showNotes();
+      $("save").focus();
+    });
+    return element("li", {}, open, remove);
+  }));
+}
+showNotes();
 
 /* On paper it is light, all of the graph is there, and a page is as wide as the window: pictures keep their shape. */
 let wasDark = false;

@@ -98,6 +98,8 @@ function inSlices(time, slice) {
 }
 const exact = made => Object.freeze({ ...made, time: inSlices(made.time, sliceOf(0)), timeBefore: inSlices(made.timeBefore, sliceOf(1)) });
 
+/* A page that was saved opens as it was then. */
+if (!location.hash && typeof keptPage.saved.hash === "string") replaceUrl(toHash(fromHash(keptPage.saved.hash)));
 let state = fromHash(location.hash);
 
 /* `how`: "push" (the default), "replace" for what is no step of its own, "quiet" as long as something is dragged. */
@@ -109,17 +111,20 @@ function change(what, how = "push") {
 }
 function keepInUrl(how) {
   const hash = toHash(state), url = hash === "#" ? location.pathname + location.search : hash;
-  if (hash === (location.hash || "#")) return;
+  if (hash !== (location.hash || "#")) replaceUrl(location.protocol === "file:" && hash === "#" ? "#" : url, how === "push" ? "pushState" : "replaceState");
+}
+function replaceUrl(url, how = "replaceState") {
   try {
-    history[how === "push" ? "pushState" : "replaceState"](null, "", location.protocol === "file:" && hash === "#" ? "#" : url);
+    history[how](null, "", url);
   } catch {
     /* Some browsers refuse too many steps, and steps of pages in frames. */
   }
 }
-addEventListener("popstate", () => {
+function goToHash(hash) {
   const before = state;
-  state = fromHash(location.hash);
+  state = fromHash(hash);
   render(before);
-});
+}
+addEventListener("popstate", () => goToHash(location.hash));
 
 const same = (a, b, ...names) => names.every(name => a[name] === b[name] || written(name, a) === written(name, b));
