@@ -76,6 +76,13 @@ static int read_all(struct perfile_annotation *made, struct perfile_reader *read
 int perfile_annotation_open(struct perfile_reader *reader, const struct perfile_annotation_options *options,
                             struct perfile_annotation **annotation, struct perfile_error *error)
 {
+    return pf_annotation_open(reader, options, NULL, annotation, error);
+}
+
+int pf_annotation_open(struct perfile_reader *reader, const struct perfile_annotation_options *options,
+                       const struct pf_annotation_watcher *watcher, struct perfile_annotation **annotation,
+                       struct perfile_error *error)
+{
     struct perfile_annotation_options all = PERFILE_ANNOTATION_OPTIONS_INIT;
     *annotation = NULL;
     int result = pf_sized_take(&all, sizeof(all), options, "annotation options", error);
@@ -86,6 +93,7 @@ int perfile_annotation_open(struct perfile_reader *reader, const struct perfile_
         return pf_fail_memory(error, "annotation");
     pf_watch_open(&made->watch, all.allocator);
     made->allocator = &made->watch.allocator;
+    made->watcher = watcher ? *watcher : (struct pf_annotation_watcher){0};
     pf_arena_open(&made->arena, made->allocator);
     pf_map_open(&made->short_names, made->allocator);
     result = take_options(made, reader, &all, error);

@@ -61,6 +61,12 @@ struct pf_annotation_event {
     uint64_t period;
 };
 
+/* Sees each sample in their order: where it counts. False: out of memory. */
+struct pf_annotation_watcher {
+    bool (*see)(void *context, uint64_t ip, uint32_t function, uint64_t address);
+    void *context;
+};
+
 struct perfile_annotation {
     struct pf_watch watch;
     const struct perfile_allocator *allocator; /* the watch's */
@@ -86,7 +92,13 @@ struct perfile_annotation {
     struct perfile_losses losses;
     struct pf_sources sources;
     struct pf_disassembler *disassembler; /* NULL: not needed so far */
+    struct pf_annotation_watcher watcher; /* zeroes: none */
 };
+
+/* perfile_annotation_open with a watcher; NULL: none. */
+int pf_annotation_open(struct perfile_reader *reader, const struct perfile_annotation_options *options,
+                       const struct pf_annotation_watcher *watcher, struct perfile_annotation **annotation,
+                       struct perfile_error *error);
 
 /* annotate_read.c: counts all samples of the delivery. */
 int pf_annotation_read(struct perfile_annotation *annotation, struct perfile_error *error);

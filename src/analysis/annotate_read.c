@@ -130,7 +130,8 @@ static bool add_up(struct reading *r, const struct waiting *sample)
     hit->samples++;
     hit->period += sample->period;
     count_loss(r, hit);
-    return true;
+    const struct pf_annotation_watcher *watcher = &r->annotation->watcher;
+    return !watcher->see || watcher->see(watcher->context, sample->ip, hit->function, hit->address);
 }
 
 /* False: out of memory. */

@@ -43,7 +43,7 @@ async function testShares(page) {
   const all = (await rowsOf(page, "#code")).filter(row => row.length === 4),
     self = await page.evaluate("(() => { const r = document.querySelector('#functions'); return r ? 1 : 0; })()");
   check("shares of everything are less", sum(all) > 0 && sum(all) < 100 && self, sum(all));
-  like("what they are of is said", await page.text("#codenote"), /^Shares are those of the whole recording.*3 of 13 functions with samples are left out/);
+  like("what they are of is said", await page.text("#codenote"), /^Shares are of the complete recording.*3 of 13 functions with samples are left out/);
   await go(page, "#view=code&time=1000000000-2000000000");
   like("and that a choice does not change them", await page.text("#codenote"), /^Shares are of the complete recording, not of the selection/);
   like("the page says what it holds", await page.evaluate("document.getElementById('facts').textContent"), /Contains the code of 9 functions; 3 are left out/);

@@ -6,7 +6,7 @@ import { execFileSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { gunzipSync } from "node:zlib";
 import { tmpdir } from "node:os";
-import { basename, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { check, finish } from "./checks.mjs";
 import { seeded } from "./made_data.mjs";
 
@@ -409,6 +409,24 @@ function compareBranches(recording, page) {
   check(`${what}: of all rows`, branches.rows.reduce((sum, row) => sum + row[at("self")], 0) === counts.reduce((a, b) => a + b, 0), [branches.rows, counts]);
 }
 
+/* B7: instructions have the samples of what is selected, as the table of a range of time has them. */
+function compareCode(recording) {
+  const { data, answers } = decode(pageOf(recording, "--symfs", dirname(recording), "--code")), { span, first } = data;
+  check(`code of ${recording}: each sample has an address`, data.samples.code && data.samples.code.some(code => code >= 0), data.samples.code);
+  for (const [from, to] of [[0, 0.5], [0.25, 0.75], [0.5, 1]].map(ends => ends.map(end => Math.floor(end * (span + 1))))) {
+    const clock = ns => ((BigInt(first) + BigInt(ns)) / 1000000000n) + "." + String((BigInt(first) + BigInt(ns)) % 1000000000n).padStart(9, "0");
+    const { columns, rows } = JSON.parse(ask("table", "instructions", "--symfs", dirname(recording), "--time", `${clock(from)},${clock(to - 1)}`, "--format", "json", recording));
+    const at = name => columns.findIndex(column => column.name === name), wanted = new Map(), seen = new Map();
+    for (const row of rows.filter(row => row[at("symbol")] !== null && row[at("samples")]))
+      wanted.set(`${row[at("symbol")]} ${row[at("offset")]}`, (wanted.get(`${row[at("symbol")]} ${row[at("offset")]}`) || 0) + row[at("samples")]);
+    data.code.functions.forEach((one, index) => {
+      const { list } = answers.code({ index, filter: { time: [from, to] }, transforms: [] });
+      for (let i = 0; i < list.length; i += 4) seen.set(`${one.name} ${list[i]}`, (seen.get(`${one.name} ${list[i]}`) || 0) + list[i + 2]);
+    });
+    check(`code of ${recording} from ${from} to ${to}`, JSON.stringify([...seen].sort()) === JSON.stringify([...wanted].sort()), [[...seen], [...wanted]]);
+  }
+}
+
 /* --- recordings that are made here --- */
 
 /* Of a machine of the other byte order: two events, three threads, deep and shallow stacks of functions, and losses. The names
@@ -573,6 +591,7 @@ if (assemble) {
   check("C1: threads whose names differ in digits are one", joined.has("thread *") && !joined.has("thread 5"), [...joined]);
   for (const recording of [inputs.find(path => /clock/.test(path)), ...recordings.filter(path => /offcpu-cs|sched-tiny/.test(path))]) await compareOffCpu(recording);
 }
+for (const recording of recordings.filter(path => /jit\.perf/.test(path))) compareCode(recording);
 check("some reports are of branches", !inputs.some(path => /branches/.test(path)) || seen.branches, seen);
 check("some pages have joined samples and cut stacks", !assemble || (seen.joined && seen.cut), seen);
 finish();

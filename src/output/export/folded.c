@@ -21,7 +21,7 @@ static void report_others(const struct perfile_output_options *options, const ch
 static int write_recording(struct perfile_reader *reader, const struct perfile_output_options *options,
                            struct pf_text *out, struct perfile_error *error)
 {
-    struct pf_flame_recording recording;
+    struct pf_flame_recording recording = {0};
     uint32_t event;
     int result = pf_flame_recording_open(&recording, reader, options, false, error);
     if (result == 0)

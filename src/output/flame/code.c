@@ -17,10 +17,11 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include <perfile/annotate.h>
-
+#include "analysis/annotate.h"
 #include "base/bytes.h"
 #include "base/error.h"
+#include "base/varint.h"
+#include "output/flame/page.h"
 
 enum { SHARE_OF_PAGE = 2 };
 
@@ -174,9 +175,8 @@ static void put_line(struct writer *w, size_t index, uint64_t base)
 }
 
 /* False: out of memory. What is longer than the page may be ends anywhere. */
-static bool put_listing(struct writer *w)
+static bool put_listing(struct writer *w, uint64_t base)
 {
-    const uint64_t base = w->line_count ? line_at(w, 0).address : 0;
     const char *missing = perfile_listing_missing(w->listing);
     pf_put_format(w->text, ",\"address\":\"%" PRIx64 "\"", base);
     put_member(w->text, ",\"missing\":", missing ? missing : "");
@@ -197,7 +197,7 @@ static int open_listing(struct writer *w, size_t rank, struct perfile_error *err
     return result;
 }
 
-static int put_function(struct writer *w, const struct perfile_annotation_function *function,
+static int put_function(struct writer *w, const struct perfile_annotation_function *function, uint64_t *base,
                         struct perfile_error *error)
 {
     struct perfile_module module = PERFILE_MODULE_INIT;
@@ -208,7 +208,8 @@ static int put_function(struct writer *w, const struct perfile_annotation_functi
     pf_put_string(w->text, ",\"weights\":");
     put_weights(w, function->rank);
     const int result = open_listing(w, function->rank, error);
-    const bool fine = result == 0 && put_listing(w);
+    *base = w->line_count ? line_at(w, 0).address : 0;
+    const bool fine = result == 0 && put_listing(w, *base);
     const char *missing = result == 0 ? perfile_listing_missing(w->listing) : NULL;
     if (fine && missing && !*w->code->missing)
         snprintf(w->code->missing, sizeof(w->code->missing), "%s", missing);
@@ -217,6 +218,62 @@ static int put_function(struct writer *w, const struct perfile_annotation_functi
     w->listing = NULL;
     return result < 0 ? result : fine ? 0 : pf_fail_memory(error, "code");
 }
+
+/* ---- where samples are ------------------------------------------------------------------------------------------- */
+
+static uint64_t add_ip(uint64_t hash, uint64_t ip)
+{
+    return (hash ^ ip) * 0x9e3779b97f4a7c15u;
+}
+
+static bool see_sample(void *context, uint64_t ip, uint32_t function, uint64_t address)
+{
+    struct pf_flame_code_samples *samples = context;
+    const uint64_t step = address - samples->last_address;
+    samples->last_address = address;
+    samples->ips = add_ip(samples->ips, ip);
+    return pf_numbers_put(&samples->functions, samples->allocator, function) &&
+           pf_numbers_put(&samples->addresses, samples->allocator, pf_zigzag((int64_t)step));
+}
+
+/* False: out of memory. */
+static bool number_function(struct writer *w, size_t rank, uint64_t base)
+{
+    struct pf_flame_code_samples *samples = &w->code->samples;
+    const uint32_t function = w->annotation->order[rank];
+    const size_t capacity = samples->capacity;
+    if (function >= capacity) {
+        if (!pf_grow(samples->allocator, &samples->numbers, &samples->capacity, (size_t)function + 1,
+                     sizeof(*samples->numbers)))
+            return false;
+        memset(samples->numbers + capacity, 0, (samples->capacity - capacity) * sizeof(*samples->numbers));
+    }
+    samples->numbers[function] = (struct pf_flame_code_function){(uint32_t)w->code->function_count + 1, base};
+    return true;
+}
+
+void pf_flame_code_next(struct pf_flame_code_samples *samples, uint64_t ip, uint32_t *code, uint64_t *offset)
+{
+    static const struct pf_flame_code_function none = {0};
+    *code = PF_PAGE_NONE;
+    samples->read_ips = add_ip(samples->read_ips, ip);
+    if (samples->read++ >= samples->functions.count)
+        return;
+    const uint64_t function = pf_numbers_get(&samples->functions, &samples->at_function);
+    samples->address += (uint64_t)pf_unzigzag(pf_numbers_get(&samples->addresses, &samples->at_address));
+    const struct pf_flame_code_function *at = function < samples->capacity ? &samples->numbers[function] : &none;
+    if (at->number && samples->address >= at->base) {
+        *code = at->number - 1;
+        *offset = samples->address - at->base;
+    }
+}
+
+bool pf_flame_code_is_read(const struct pf_flame_code_samples *samples)
+{
+    return samples->read == samples->functions.count && samples->read_ips == samples->ips;
+}
+
+/* ---- functions --------------------------------------------------------------------------------------------------- */
 
 /* Of what is too long for the rest of the page nothing stays; lighter ones may be shorter. */
 static int take_function(struct writer *w, size_t rank, struct perfile_error *error)
@@ -231,10 +288,12 @@ static int take_function(struct writer *w, size_t rank, struct perfile_error *er
         w->code->left_count++;
         return 0;
     }
-    const int result = put_function(w, &function, error);
+    uint64_t base = 0;
+    const int result = put_function(w, &function, &base, error);
     if (result < 0 || w->text->used <= w->max_bytes) {
+        const bool numbered = number_function(w, rank, base);
         w->code->function_count++;
-        return result;
+        return result < 0 ? result : numbered ? 0 : pf_fail_memory(error, "code");
     }
     w->text->used = before;
     w->code->listed_count = listed;
@@ -289,7 +348,8 @@ static int read_quietly(struct writer *w, struct perfile_reader *reader, const s
                                                    .disassemble = options->annotate->disassemble,
                                                    .disassemble_context = options->annotate->disassemble_context};
     perfile_reader_mute(reader, true);
-    int result = perfile_annotation_open(reader, &how, &w->annotation, error);
+    const struct pf_annotation_watcher watcher = {see_sample, &w->code->samples};
+    int result = pf_annotation_open(reader, &how, &watcher, &w->annotation, error);
     if (result == 0)
         result = put_all(w, error);
     perfile_annotation_close(w->annotation);
@@ -303,7 +363,7 @@ int pf_flame_code_open(struct pf_flame_code *code, struct perfile_reader *reader
     const uint64_t page_bytes = options->flame->page_bytes;
     struct writer w = {
         .code = code, .text = &code->text, .max_bytes = PF_FLAME_CODE_BYTES, .counts = options->flame->count_samples};
-    *code = (struct pf_flame_code){0};
+    *code = (struct pf_flame_code){.samples.allocator = pf_allocator_or_default(options->allocator)};
     if (page_bytes && page_bytes / SHARE_OF_PAGE < w.max_bytes)
         w.max_bytes = (size_t)page_bytes / SHARE_OF_PAGE;
     if (options->filter->off_cpu)
@@ -322,6 +382,11 @@ void pf_flame_code_close(struct pf_flame_code *code)
     if (code->text.allocator)
         pf_text_close(&code->text);
     code->text = (struct pf_text){0};
+    if (!code->samples.allocator)
+        return;
+    pf_numbers_close(&code->samples.functions, code->samples.allocator);
+    pf_numbers_close(&code->samples.addresses, code->samples.allocator);
+    pf_free(code->samples.allocator, code->samples.numbers, code->samples.capacity * sizeof(*code->samples.numbers));
 }
 
 void pf_flame_code_notify(const struct pf_flame_code *code, const struct perfile_output_options *options)

@@ -427,7 +427,7 @@ static void put_samples(struct writer *w, const struct pf_flame_set *set)
     static const char *const names[PF_PAGE_COLUMNS] = {
         [PF_PAGE_TIME] = "samples.time",   [PF_PAGE_STACK] = "samples.stack", [PF_PAGE_THREAD] = "samples.thread",
         [PF_PAGE_CPU] = "samples.cpu",     [PF_PAGE_EVENT] = "samples.event", [PF_PAGE_WEIGHT] = "samples.weight",
-        [PF_PAGE_COUNT] = "samples.count",
+        [PF_PAGE_COUNT] = "samples.count", [PF_PAGE_CODE] = "samples.code",   [PF_PAGE_OFFSET] = "samples.offset",
     };
     /* Joined rows of a piece of time are in no order. */
     const struct pf_page_rows *rows = &set->page->rows;

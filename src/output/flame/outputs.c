@@ -117,6 +117,13 @@ static int open_passed(struct flame *flame)
     return result;
 }
 
+static int open_code(struct flame *flame, struct perfile_reader *reader)
+{
+    const int result = pf_flame_code_open(&flame->code, reader, flame->options, flame->error);
+    flame->now.code = flame->code.function_count ? &flame->code.samples : NULL;
+    return result;
+}
+
 static int open_flame(struct flame *flame, struct perfile_reader *reader, bool page)
 {
     const struct perfile_flame_options *options = flame->options->flame;
@@ -124,7 +131,7 @@ static int open_flame(struct flame *flame, struct perfile_reader *reader, bool p
     if (options->folded)
         return result < 0 ? result : open_passed(flame);
     if (result == 0 && page && flame->options->code)
-        result = pf_flame_code_open(&flame->code, reader, flame->options, flame->error);
+        result = open_code(flame, reader);
     if (result == 0 && flame->of_branches)
         result = pf_flame_branches_open(&flame->branches, reader, flame->of_branches, flame->error);
     if (result == 0)

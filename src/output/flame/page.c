@@ -19,6 +19,13 @@ static bool put_number(struct pf_page *page, enum pf_page_column column, uint64_
 
 /* ---- rows ---- */
 
+static bool put_code(struct pf_page *page, const struct pf_page_row *row)
+{
+    const bool known = row->code != PF_PAGE_NONE;
+    return put_number(page, PF_PAGE_CODE, known ? row->code + 1ull : 0) &&
+           put_number(page, PF_PAGE_OFFSET, known ? row->offset : 0);
+}
+
 /* The time that counts stands beside the row: to copy what has just been written waits for it to be there. */
 static bool put_row(struct pf_page *page, const struct pf_page_row *row, uint64_t time)
 {
@@ -30,7 +37,8 @@ static bool put_row(struct pf_page *page, const struct pf_page_row *row, uint64_
                       put_number(page, PF_PAGE_THREAD, row->thread) &&
                       put_number(page, PF_PAGE_CPU, row->cpu == PF_PAGE_NONE ? 0 : row->cpu + 1ull) &&
                       put_number(page, PF_PAGE_EVENT, row->event) && put_number(page, PF_PAGE_WEIGHT, row->weight) &&
-                      (!page->fold.width_ns || put_number(page, PF_PAGE_COUNT, row->count));
+                      (!page->fold.width_ns || put_number(page, PF_PAGE_COUNT, row->count)) &&
+                      (!page->has_code || put_code(page, row));
     if (timed)
         rows->last_time = time;
     rows->timed |= timed;
@@ -48,7 +56,8 @@ bool pf_page_next(const struct pf_page *page, struct pf_page_reading *reading, s
     if (reading->row++ == 0)
         reading->time = page->base_ns;
     for (unsigned i = 0; i < PF_PAGE_COLUMNS; i++)
-        values[i] = rows->columns[i].count ? pf_numbers_get(&rows->columns[i], &reading->columns[i]) : 1;
+        values[i] =
+            rows->columns[i].count ? pf_numbers_get(&rows->columns[i], &reading->columns[i]) : i == PF_PAGE_COUNT;
     if (values[PF_PAGE_TIME])
         reading->time += (uint64_t)pf_unzigzag(values[PF_PAGE_TIME] - 1);
     reading->stack += (uint64_t)pf_unzigzag(values[PF_PAGE_STACK]);
@@ -58,7 +67,9 @@ bool pf_page_next(const struct pf_page *page, struct pf_page_reading *reading, s
                                 .stack = (uint32_t)reading->stack,
                                 .thread = (uint32_t)values[PF_PAGE_THREAD],
                                 .cpu = (uint32_t)(values[PF_PAGE_CPU] - 1),
-                                .event = (uint32_t)values[PF_PAGE_EVENT]};
+                                .event = (uint32_t)values[PF_PAGE_EVENT],
+                                .code = (uint32_t)(values[PF_PAGE_CODE] - 1),
+                                .offset = values[PF_PAGE_OFFSET]};
     return true;
 }
 
@@ -67,6 +78,13 @@ static void free_rows(struct pf_page *page, struct pf_page_rows *rows)
     for (unsigned i = 0; i < PF_PAGE_COLUMNS; i++)
         pf_numbers_close(&rows->columns[i], page->allocator);
     *rows = (struct pf_page_rows){0};
+}
+
+void pf_page_discard_code(struct pf_page *page)
+{
+    page->has_code = false;
+    pf_numbers_close(&page->rows.columns[PF_PAGE_CODE], page->allocator);
+    pf_numbers_close(&page->rows.columns[PF_PAGE_OFFSET], page->allocator);
 }
 
 /* Of all columns in LEB128. */
@@ -177,6 +195,7 @@ bool pf_page_join(struct pf_page *page, uint64_t pieces, const uint32_t *node_of
 {
     if (page->fold.count && !end_piece(page))
         return false;
+    pf_page_discard_code(page); /* rows that are joined have none */
     struct pf_page old = {.allocator = page->allocator, .rows = page->rows, .base_ns = page->base_ns};
     struct pf_page_reading reading = {0};
     struct pf_page_row row;

@@ -19,6 +19,8 @@ enum pf_page_column {
     PF_PAGE_EVENT,
     PF_PAGE_WEIGHT,
     PF_PAGE_COUNT, /* of samples that were joined; as long as none was it stays empty: all are 1 */
+    PF_PAGE_CODE, /* of pages with code: number of the function in it + 1, 0: not in it. Empty when samples were joined */
+    PF_PAGE_OFFSET, /* likewise: bytes from the function's first instruction */
     PF_PAGE_COLUMNS
 };
 
@@ -32,6 +34,8 @@ struct pf_page_row {
     uint64_t weight, count;
     uint32_t stack; /* node of the tree */
     uint32_t thread, cpu, event;
+    uint32_t code;   /* PF_PAGE_NONE: not in the page's code */
+    uint64_t offset; /* in its function */
 };
 
 struct pf_page_rows {
@@ -66,6 +70,7 @@ struct pf_page {
     uint64_t first, last; /* from the earliest to the latest time; first > last: there is none */
     size_t max_bytes;     /* of the columns in LEB128, before samples are joined */
     bool timeless;        /* times do not matter */
+    bool has_code;        /* rows have `code` and `offset` */
     uint64_t *totals;     /* by event: weight of all samples */
     size_t event_capacity;
 };
@@ -77,6 +82,8 @@ void pf_page_close(struct pf_page *page);
 bool pf_page_add(struct pf_page *page, const struct pf_page_row *row);
 /* All samples are there. False when out of memory. */
 bool pf_page_end(struct pf_page *page);
+/* Rows do not have `code` and `offset` after all. */
+void pf_page_discard_code(struct pf_page *page);
 /*
  * Joins samples that are there: `pieces` of time, 0: all of it is one. `node_of`: by node of the tree, which one its
  * samples get; NULL: they keep it. False when out of memory.

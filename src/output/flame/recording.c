@@ -94,6 +94,8 @@ static bool add_to_page(struct pf_flame_recording *g, struct pf_flame_stacks *st
     row->thread = thread;
     row->cpu = sample->has_cpu ? sample->cpu : PF_PAGE_NONE;
     row->event = (uint32_t)(stacks - g->stacks);
+    if (g->code)
+        pf_flame_code_next(g->code, sample->ip, &row->code, &row->offset);
     return true;
 }
 
@@ -122,6 +124,8 @@ static bool end_stacks(struct pf_flame_recording *g)
     for (size_t i = 0; i < g->stacks_count; i++)
         if (!pf_stacks_end(&g->stacks[i].arriving, &g->stacks[i].tree))
             return false;
+    if (g->code && !pf_flame_code_is_read(g->code))
+        pf_page_discard_code(&g->page);
     return !g->page.allocator ||
            (pf_stacks_end(&g->arriving, &g->page.tree) && add_waiting(g) && pf_page_end(&g->page) &&
             (!g->times.allocator ||
@@ -346,15 +350,19 @@ static struct pf_profile_options how_to_read(const struct perfile_output_options
 static void start(struct pf_flame_recording *g, struct perfile_reader *reader,
                   const struct perfile_output_options *options)
 {
-    *g = (struct pf_flame_recording){
-        .allocator = pf_allocator_or_default(options->allocator), .options = options, .reader = reader};
+    *g = (struct pf_flame_recording){.allocator = pf_allocator_or_default(options->allocator),
+                                     .options = options,
+                                     .reader = reader,
+                                     .code = g->code};
     g->arriving.limit = node_limit(g);
 }
 
 static int open_page(struct pf_flame_recording *g)
 {
     pf_bottom_set_threads(&g->bottom); /* the page puts them together by itself */
-    return pf_page_open(&g->page, g->allocator, pf_flame_page_bytes(g->options->flame));
+    const int result = pf_page_open(&g->page, g->allocator, pf_flame_page_bytes(g->options->flame));
+    g->page.has_code = g->code;
+    return result;
 }
 
 /* A page needs an event, and switches may have been recorded without samples. */

@@ -6,6 +6,7 @@
 #include "analysis/report/report.h"
 #include "analysis/stacks.h"
 #include "output/flame/bottom.h"
+#include "output/flame/code.h"
 #include "output/flame/page.h"
 #include "output/flame/times.h"
 #include "output/notes.h"
@@ -39,6 +40,8 @@ struct pf_flame_recording {
     struct pf_stacks arriving;
     struct pf_page_row waiting; /* the last sample, whose stack is not in the page's tree yet */
     bool waits;
+    struct pf_flame_code_samples
+        *code;                   /* of the page, set before it is opened: where the samples are; NULL: not known */
     struct pf_flame_times times; /* of the page */
     /* A page of times off CPU has all samples: the filter without them, and what was asked for; NULL: it was not. */
     struct perfile_filter filter;

@@ -168,6 +168,24 @@ function withInlined({ event, measure, mine, transforms }) {
   }
   return own;
 }
+/* What of a function of the page's code is in a selection, by event and offset; all: of each event, in all functions. */
+function code({ index, filter, transforms }) {
+  const { samples, events: { length } } = data, selection = query.filter(data, filter), { image } = query.map(data, transforms);
+  const all = new Float64Array(2 * length), found = new Map();
+  const add = (sums, at, i) => {
+    sums[at] += samples.count[i];
+    sums[at + 1] += samples.weight[i];
+  };
+  for (let i = selection.from; i < selection.to; i++) {
+    if (!selection.picked[i] || samples.stack[i] >= 0 && image[samples.stack[i] + 1] <= 0) continue;
+    add(all, 2 * samples.event[i], i);
+    if (samples.code[i] !== index) continue;
+    const key = samples.offset[i] * length + samples.event[i];
+    if (!found.has(key)) found.set(key, new Float64Array(2));
+    add(found.get(key), 0, i);
+  }
+  return { all, list: Float64Array.from([...found].flatMap(([key, sum]) => [Math.floor(key / length), key % length, ...sum])) };
+}
 /* Of a cut page: what functions weigh with what was cut. */
 function exact(wanted, columns) {
   const { event, fn, self, total } = data.totals, found = [];
@@ -273,5 +291,5 @@ function lanes({ filter, by, count, from, to }) {
   return { ...made, covered, total: selection.total };
 }
 
-return { tree, more, rows, sandwich, search, folded, lanes, ...overAnswers(data), ...(data.report ? reportAnswers(data) : {}) };
+return { tree, more, rows, code, sandwich, search, folded, lanes, ...overAnswers(data), ...(data.report ? reportAnswers(data) : {}) };
 })();

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The code of functions, where the page has it: instructions or source lines, with what was sampled at each. Weights are those
- * of the whole recording, for the page does not know the addresses of single samples; inlined code is a part of the function
- * that it is in.
+ * The code of functions, where the page has it: instructions or source lines, with what was sampled at each, of all that is
+ * selected where the page has the address of each sample. Inlined code is a part of the function that it is in.
  */
 const CODE_ROWS = 1000; /* that are listed around the chosen one, and by each step beyond */
-const codeState = { index: null, drawn: "", from: 0, to: 0 };
+const codeState = { index: null, drawn: "", from: 0, to: 0, part: null, partTag: "" };
 
 /* --- which function --- */
 
@@ -54,6 +53,47 @@ function codeIndex() {
 
 /* --- weights --- */
 
+const isCodePart = () => isPart() || state.transforms.length > 0, followsPart = () => !!data.samples.code;
+/* What was asked for last, as weights are in the page's code; null: nothing was. */
+function askCodePart(index) {
+  const question = { index, filter: { ...whoIsWanted(), ...timed(state.time) }, transforms: stackSteps() }, tag = JSON.stringify(question);
+  if (tag === codeState.partTag) return;
+  codeState.partTag = tag;
+  codeState.part = null;
+  ask("code", "code", question, found => {
+    codeState.part = partOfCode(codes().list[index], found);
+    if (state.view === "code") showCode();
+  });
+}
+function partOfCode(one, { list, all }) {
+  const { events } = codes(), at = new Map(), weights = new Map(), totals = new Map();
+  const add = (sums, event, samples, weight) => {
+    const sum = sums.get(event) || [0, 0];
+    sums.set(event, [sum[0] + samples, sum[1] + weight]);
+  };
+  const flat = sums => [...sums].sort(([a], [b]) => a - b).flatMap(([event, sum]) => [event, ...sum]);
+  for (let i = 0; i < list.length; i += 4) {
+    if (!at.has(list[i])) at.set(list[i], new Map());
+    add(at.get(list[i]), events[list[i + 1]], list[i + 2], list[i + 3]);
+    add(weights, events[list[i + 1]], list[i + 2], list[i + 3]);
+  }
+  for (let i = 0; i < one.weights.length; i += 3) add(weights, one.weights[i], 0, 0);
+  events.forEach((event, i) => add(totals, event, all[2 * i], all[2 * i + 1]));
+  const lines = one.lines.map(line => [...line.slice(0, 4), at.has(line[0]) ? flat(at.get(line[0])) : [], ...line.slice(5)]);
+  return { ...one, lines, weights: flat(weights), totals: flat(totals) };
+}
+/* A function of the code, with the weights of what is selected. */
+function viewedCode(index) {
+  const one = codes().list[index];
+  if (!one || !isCodePart() || !followsPart()) {
+    codeState.partTag = "";
+    return one;
+  }
+  askCodePart(index);
+  return codeState.part || one;
+}
+const totalOfCode = (one, event) => one.totals ? codeWeight(one.totals, event) : data.code.events[event][data.code.counts ? 1 : 2];
+
 /* Of an event of the code, in a list of [event, samples, period, ...]. */
 function codeWeight(weights, event, samples = data.code.counts) {
   for (let i = 0; i < weights.length; i += 3) if (weights[i] === event) return weights[i + (samples ? 1 : 2)];
@@ -65,7 +105,7 @@ function eventsOfCode(one) {
   for (let i = 0; i < one.weights.length; i += 3) found.push(one.weights[i]);
   return found.sort((a, b) => (b === now) - (a === now) || a - b);
 }
-const wholeOf = (one, event) => state.shares === "all" ? data.code.events[event][data.code.counts ? 1 : 2] : codeWeight(one.weights, event);
+const wholeOf = (one, event) => state.shares === "all" ? totalOfCode(one, event) : codeWeight(one.weights, event);
 function shareCell(one, weights, event) {
   const value = codeWeight(weights, event), samples = codeWeight(weights, event, true), all = wholeOf(one, event) || 1;
   const cell = element("td", { class: value ? "bar" : "bar quiet", style: `--share:${Math.min(100, 100 * value / all).toFixed(2)}%` });
@@ -206,17 +246,16 @@ function noCode() {
 function shareWords(one) {
   const [event] = eventsOfCode(one);
   if (event === undefined) return "";
-  const [name, samples, period] = data.code.events[event], value = codeWeight(one.weights, event);
-  return `: the function has ${percent(value, data.code.counts ? samples : period)} of ${clean(name)}`;
+  return `: the function has ${percent(codeWeight(one.weights, event), totalOfCode(one, event))} of ${clean(data.code.events[event][0])}`;
 }
 function codeNotes(one) {
   const words = [], { left, limits } = data.code, { list } = codes();
   if (!one) words.push(noCode());
   else if (one.missing) words.push("No instructions: " + sentence(one.missing));
   if (one && one.key !== state.fn && state.fn >= 0) words.push(`${labelOf(state.fn)} is inlined here.`);
-  if (one && (isPart() || state.transforms.length))
+  if (one && isCodePart() && !followsPart())
     words.push("Shares are of the complete recording, not of the selection: the page does not have the addresses of single samples.");
-  else if (one) words.push("Shares are those of the whole recording, with what is inlined" + shareWords(one) + ".");
+  else if (one) words.push(`Shares are of ${one.totals ? "what is selected" : "the complete recording"}, with what is inlined${shareWords(one)}.`);
   if (data.compares) words.push("Code and shares are of the later recording.");
   if (left)
     words.push(`${grouped.format(left)} of ${grouped.format(left + list.length)} functions with samples are left out: the page has the ` +
@@ -271,7 +310,7 @@ function markLine(one, line) {
   return chosenRow;
 }
 function showCode() {
-  const index = codeIndex(), one = codes().list[index], body = $("code").tBodies[0], hadFocus = body.contains(document.activeElement);
+  const index = codeIndex(), one = viewedCode(index), body = $("code").tBodies[0], hadFocus = body.contains(document.activeElement);
   $("codefn").value = index;
   $("codename").textContent = one ? one.label : "No code";
   $("codename").title = one ? `${one.label}\n${one.path}` : "";
@@ -286,14 +325,14 @@ function showCode() {
   }
   const line = lineOfCode(one), drawn = [index, state.fn].join();
   chooseWindow(one, line, codeState.drawn.split(";")[0] !== drawn);
-  const wanted = [drawn, state.listing, state.shares, state.event, codeState.from, codeState.to].join(";"), anew = codeState.drawn !== wanted;
+  const wanted = [drawn, state.listing, state.shares, state.event, codeState.from, codeState.to, one.totals ? codeState.partTag : ""].join(";"), anew = codeState.drawn !== wanted;
   codeState.drawn = wanted;
   if (anew) fillCodeTable(one);
   const row = markLine(one, line);
   if (anew && row) $("code").parentNode.scrollTop = row.offsetTop - $("code").parentNode.clientHeight / 2;
   if (anew && hadFocus && row) row.focus();
 }
-const shownCode = () => codes().list[codeIndex()];
+const shownCode = () => viewedCode(codeIndex());
 function chooseLine(line) {
   change({ line }, "replace");
   const row = $("code").querySelector("tbody tr[tabindex='0']");

@@ -4,7 +4,7 @@
  * has both recordings: events of the other one stand behind those of the first.
  *     functions {name, module, file (strings, -1: none), line, kind}, stacks {parent (-1: none), fn}: a caller stands before
  *     its callees, threads {pid, tid, comm, first, last}, samples {time (ns since the start, NaN: not known), stack, thread,
- *     cpu (-1), event, weight, count; slices: see query.js}, intervals (off CPU) {thread, from, to, state (1 ready, 2 blocked), waker (thread),
+ *     cpu (-1), event, weight, count; slices: see query.js; where they are known, code (function of the page's code, -1), offset in it}, intervals (off CPU) {thread, from, to, state (1 ready, 2 blocked), waker (thread),
  *     stack; of both recordings, each by its threads: the other one's begin at ownThreads}, branches (a report) or nothing, code (see code.c) or nothing, marks {time, thread, kind, text (string)}, losses {time, count}, totals {event, fn, self, total} or nothing
  */
 const inWorker = typeof document === "undefined", $ = id => document.getElementById(id);
@@ -57,6 +57,7 @@ function readSamples(from, prefix, origin) {
   }
   return { time, stack: new Int32Array(stack), thread: column("thread", Int32Array), cpu: new Int32Array(cpu), event: column("event", Uint16Array),
     weight: column("weight", Float64Array),
+    ...(from.has(prefix + "samples.code") ? { code: from.optional(prefix + "samples.code", Int32Array), offset: column("offset", Float64Array) } : {}),
     count: from.has(prefix + "samples.count") ? column("count", Float64Array) : new Float64Array(count).fill(1) };
 }
 
@@ -115,6 +116,7 @@ function addBefore(made, from, events) {
   made.stacks = { parent: joined(made.stacks.parent, stacks.parent, moves.stack), fn: joined(made.stacks.fn, stacks.fn) };
   for (const name in threads) made.threads[name] = joined(made.threads[name], threads[name]);
   for (const name in samples) made.samples[name] = joined(made.samples[name], samples[name], moves[name]);
+  if (made.samples.code) made.samples.code = joined(made.samples.code, new Int32Array(samples.time.length).fill(-1));
   for (const name in waits) made.intervals[name] = joined(made.intervals[name], waits[name], moves[name]);
 }
 

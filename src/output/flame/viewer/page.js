@@ -95,9 +95,9 @@ function showView(before) {
   showTab($("tab-" + view));
   for (const box of document.querySelectorAll("[data-in]")) box.hidden = !box.dataset.in.split(" ").includes(view);
   if (!data.threads.pid.length) $("threadsbox").hidden = true;
-  /* Tracks have all of it, and more; code and branches are those of the whole recording. */
-  const needless = !data.buckets || ["tracks", "code", "branches"].includes(view), appears = $("timebox").hidden && !needless;
-  $("rangebox").hidden = needless
+  /* Tracks have all of it, and more; branches, and code where samples have no addresses, are those of the whole recording. */
+  const needless = !data.buckets || ["tracks", "branches"].includes(view) || view === "code" && !followsPart(), appears = $("timebox").hidden && !needless;
+  $("rangebox").hidden = needless;
   $("timebox").hidden = needless;
   if (appears) drawTime();
   if (!shown.main) return;
