@@ -237,12 +237,26 @@ static bool make_frames(struct pf_flame_recording *g, size_t plain)
 }
 
 struct command {
+    const struct pf_flame_recording *recording;
     char *text;
     size_t bytes, used;
-    bool follows; /* after the options of the recorder */
+    bool is_after_recorder, follows; /* its name; its options */
 };
 
-/* The program without its folder, and its arguments. */
+/* The kernel cuts names of threads. */
+static bool is_thread(const struct pf_flame_recording *g, const char *name, size_t bytes)
+{
+    enum { COMM_BYTES = 15 };
+    const size_t length = pf_min(bytes, COMM_BYTES);
+    for (size_t i = 0; i < g->bottom.frame_count; i++) {
+        const char *thread = g->bottom.frames[i].name;
+        if (thread && length && strlen(thread) == length && memcmp(thread, name, length) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* The program without its folder, and its arguments. It follows "--", or is the first word that a thread is called as. */
 static int take_word(void *context, const struct perfile_value *value)
 {
     struct command *command = context;
@@ -250,22 +264,25 @@ static int take_word(void *context, const struct perfile_value *value)
     size_t bytes = value->bytes, first = 0;
     if (!word || command->used >= command->bytes)
         return 0;
-    if (!command->follows) {
-        command->follows = bytes == 2 && memcmp(word, "--", bytes) == 0;
-        return 0;
-    }
     for (size_t i = 0; !command->used && i + 1 < bytes; i++)
         first = word[i] == '/' ? i + 1 : first;
+    if (!command->follows) {
+        const bool is_end = bytes == 2 && memcmp(word, "--", bytes) == 0, may_be = command->is_after_recorder;
+        command->is_after_recorder = true;
+        command->follows = is_end || (may_be && is_thread(command->recording, word + first, bytes - first));
+        if (is_end || !command->follows)
+            return 0;
+    }
     const int put = snprintf(command->text + command->used, command->bytes - command->used, "%s%.*s",
                              command->used ? " " : "", (int)pf_min(bytes - first, command->bytes), word + first);
     command->used += put > 0 ? (size_t)put : 0;
     return 0;
 }
 
-/* A page is called as the command that was recorded, where the recorder wrote at which word that begins. */
+/* A page is called as the command that was recorded, where it is known at which word that begins. */
 static bool name_by_command(struct pf_flame_recording *g)
 {
-    struct command command = {.text = g->title, .bytes = sizeof(g->title)};
+    struct command command = {.recording = g, .text = g->title, .bytes = sizeof(g->title)};
     const struct perfile_visitor words = {.size = sizeof(words), .context = &command, .value = take_word};
     if (g->page.allocator)
         pf_memory_check(g->allocator, perfile_feature_visit(g->reader, PERFILE_FEATURE_CMDLINE, &words, NULL));
