@@ -6,7 +6,6 @@
  *     text.c      for people
  *     arrows.c    jumps, drawn
  *     stdio.c     in perf's layout
- *     html.c      a page
  */
 #ifndef PF_OUTPUT_ANNOTATE_ANNOTATE_H
 #define PF_OUTPUT_ANNOTATE_ANNOTATE_H

@@ -79,7 +79,8 @@ static void put_events(struct pf_flame_about *about, const struct pf_flame_recor
 {
     for (size_t i = 0; i < g->stacks_count; i++) {
         const struct perfile_attr *attr = g->stacks[i].event->attr;
-        put_counted(&about->text, g->stacks[i].samples, "samples of ");
+        put_counted(&about->text, g->stacks[i].samples, "samples of");
+        pf_put_char(&about->text, ' ');
         pf_put_string(&about->text, g->stacks[i].event->name);
         if (attr->sample_period_or_freq) {
             pf_put_string(&about->text, attr->freq ? ", " : ", every ");

@@ -18,6 +18,7 @@
 #include <stdio.h>
 
 #include "analysis/annotate.h"
+#include "analysis/annotate_choose.h"
 #include "base/bytes.h"
 #include "base/error.h"
 #include "base/varint.h"
@@ -315,15 +316,32 @@ static void put_events(struct writer *w)
     pf_put_char(w->text, ']');
 }
 
-static int put_all(struct writer *w, struct perfile_error *error)
+static int put_chosen(struct writer *w, struct perfile_error *error)
+{
+    struct pf_annotation_choice choice = {0};
+    int result = pf_annotation_choose(w->annotation, w->code->choice, &choice, error);
+    for (size_t i = 0; i < choice.count && result == 0 && !w->text->failed; i++)
+        result = take_function(w, choice.ranks[i], error);
+    w->code->chosen_count = choice.count;
+    pf_annotation_choice_close(&choice);
+    return result;
+}
+
+static int put_heaviest(struct writer *w, struct perfile_error *error)
 {
     const size_t count = perfile_annotation_function_count(w->annotation);
     int result = 0;
+    for (size_t i = 0; i < count && result == 0 && !w->text->failed; i++)
+        result = take_function(w, i, error);
+    return result;
+}
+
+static int put_all(struct writer *w, struct perfile_error *error)
+{
     w->event_count = perfile_annotation_event_count(w->annotation);
     put_events(w);
     pf_put_string(w->text, ",\n\"functions\":[");
-    for (size_t i = 0; i < count && result == 0 && !w->text->failed; i++)
-        result = take_function(w, i, error);
+    const int result = w->code->choice ? put_chosen(w, error) : put_heaviest(w, error);
     pf_put_format(w->text, "],\n\"limits\":[%d,%zu],\"left\":%zu}", PF_FLAME_CODE_FUNCTIONS, w->max_bytes,
                   w->code->left_count);
     pf_free(w->text->allocator, w->location_of, w->position_capacity * sizeof(*w->location_of));
@@ -343,6 +361,8 @@ static int read_quietly(struct writer *w, struct perfile_reader *reader, const s
                                                    .threads = options->threads,
                                                    .progress = options->progress,
                                                    .progress_context = options->progress_context,
+                                                   .unmatched = w->code->choice ? options->unmatched : NULL,
+                                                   .unmatched_context = options->unmatched_context,
                                                    .allocator = options->allocator,
                                                    .syntax = options->annotate->syntax,
                                                    .disassemble = options->annotate->disassemble,
@@ -363,10 +383,11 @@ int pf_flame_code_open(struct pf_flame_code *code, struct perfile_reader *reader
     const uint64_t page_bytes = options->flame->page_bytes;
     struct writer w = {
         .code = code, .text = &code->text, .max_bytes = PF_FLAME_CODE_BYTES, .counts = options->flame->count_samples};
-    *code = (struct pf_flame_code){.samples.allocator = pf_allocator_or_default(options->allocator)};
+    *code = (struct pf_flame_code){.choice = code->choice,
+                                   .samples.allocator = pf_allocator_or_default(options->allocator)};
     if (page_bytes && page_bytes / SHARE_OF_PAGE < w.max_bytes)
         w.max_bytes = (size_t)page_bytes / SHARE_OF_PAGE;
-    if (options->filter->off_cpu)
+    if (options->filter && options->filter->off_cpu)
         return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "code",
                        "times off CPU have no instructions: choose either");
     if (perfile_reader_rewind(reader, NULL) < 0)

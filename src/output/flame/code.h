@@ -32,11 +32,13 @@ struct pf_flame_code_samples {
 };
 
 struct pf_flame_code {
+    const struct perfile_annotate_options *choice; /* set before it is opened: which functions; NULL: the heaviest */
     struct pf_text text;
     struct pf_flame_code_samples samples;
     size_t function_count; /* in the text ... */
     size_t listed_count;   /* ... and those of them whose instructions are there */
     size_t left_count;     /* with samples, but too light or too long for the page */
+    size_t chosen_count;   /* by the choice */
     char missing[256];     /* why the first one without instructions has none; "" */
 };
 

@@ -151,7 +151,8 @@ struct pf_html_options {
     size_t branch_bytes;
     const char *code; /* of functions, as code.h makes it; NULL: none */
     size_t code_bytes;
-    unsigned threads; /* the caller's included; 0 is 1 */
+    const struct perfile_annotate_options *code_choice; /* it opens with the code of these; NULL: with the graph */
+    unsigned threads;                                   /* the caller's included; 0 is 1 */
 };
 
 /*

@@ -931,6 +931,18 @@ static void put_all_times(struct writer *w)
     pf_put_char(w->text, '}');
 }
 
+/* What annotate's options say about the code that it opens with. */
+static void put_opening(struct writer *w)
+{
+    const struct perfile_annotate_options *choice = w->options->code_choice;
+    if (!choice)
+        return;
+    pf_put_format(w->text, ",\n\"opens\":{\"view\":\"code\",\"shares\":\"%s\"}",
+                  choice->flags & PERFILE_ANNOTATE_GLOBAL ? "all" : "function");
+    if (choice->flags & PERFILE_ANNOTATE_NO_SOURCE)
+        pf_put_string(w->text, ",\"noSource\":true");
+}
+
 static int put_data(struct writer *w)
 {
     const struct pf_flame_set *set = w->set;
@@ -954,6 +966,7 @@ static int put_data(struct writer *w)
     put_all_times(w);
     pf_put_format(w->text, ",\n\"cutNodes\":%llu,\"cutPermille\":%u", (unsigned long long)w->cut_count,
                   (unsigned)(w->cut_share * 1000 + 0.5));
+    put_opening(w);
     put_events(w);
     put_verdicts(w);
     if (options->report)

@@ -117,9 +117,9 @@ static int open_passed(struct flame *flame)
     return result;
 }
 
-static int open_code(struct flame *flame, struct perfile_reader *reader)
+static int open_code(struct flame *flame, struct perfile_reader *reader, const struct perfile_output_options *options)
 {
-    const int result = pf_flame_code_open(&flame->code, reader, flame->options, flame->error);
+    const int result = pf_flame_code_open(&flame->code, reader, options, flame->error);
     flame->now.code = flame->code.function_count ? &flame->code.samples : NULL;
     return result;
 }
@@ -131,7 +131,7 @@ static int open_flame(struct flame *flame, struct perfile_reader *reader, bool p
     if (options->folded)
         return result < 0 ? result : open_passed(flame);
     if (result == 0 && page && flame->options->code)
-        result = open_code(flame, reader);
+        result = open_code(flame, reader, flame->options);
     if (result == 0 && flame->of_branches)
         result = pf_flame_branches_open(&flame->branches, reader, flame->of_branches, flame->error);
     if (result == 0)
@@ -315,9 +315,10 @@ static int html(struct flame *flame)
                                             .branch_bytes = flame->branches.used,
                                             .code = flame->code.text.data,
                                             .code_bytes = flame->code.text.used,
+                                            .code_choice = flame->code.choice,
                                             .threads = flame->options->threads};
     now->set.subtitle = *flame->aux ? flame->aux : NULL;
-    if (flame->code.text.data)
+    if (flame->code.text.data && !flame->code.choice)
         pf_flame_code_notify(&flame->code, flame->options);
     const int result = report_about(flame);
     return result != 0 ? result : pf_flame_html(&flame->now.set, &options, flame->out);
@@ -450,6 +451,32 @@ static int write_report_html(struct perfile_reader *reader, const struct perfile
     all.report = &report;
     return result == 0 ? write_flame(&flame, reader, true, report_html) : result;
 }
+
+/* ---- the page of `annotate` ---- */
+
+static int write_annotate_html(struct perfile_reader *reader, const struct perfile_output_options *options,
+                               struct pf_text *out, struct perfile_error *error)
+{
+    struct perfile_flame_options flame_options = PERFILE_FLAME_OPTIONS_INIT;
+    struct perfile_output_options all = *options;
+    struct flame flame = {.options = &all, .out = out, .error = error, .code.choice = options->annotate};
+    flame_options.count_samples = options->annotate->flags & PERFILE_ANNOTATE_HITS;
+    all.flame = &flame_options;
+    int result = open_code(&flame, reader, &all);
+    const bool is_missing = options->annotate->symbol && !flame.code.chosen_count;
+    all.unmatched = NULL; /* the code reported it */
+    if (result < 0)
+        pf_flame_code_close(&flame.code);
+    else
+        result = write_flame(&flame, reader, true, html);
+    return result == 0 && is_missing ? 1 : result;
+}
+
+const struct pf_output pf_output_annotate_html = {
+    .info = {"annotate", "html", "one page for offline use, which opens with the code: flame graph, timeline, search"},
+    .write = write_annotate_html,
+    .reports_omissions = true,
+};
 
 const struct pf_output pf_output_report_html = {
     .info = {"report", "html", "one page for offline use, which opens with the rows: flame graph, timeline, search"},

@@ -169,7 +169,7 @@ function instructionRow(one, i, events) {
 }
 function sourceRows(one, i, events) {
   const [, , at] = one.lines[i], place = one.positions[at], rows = [];
-  if (at < 0 || i && one.lines[i - 1][2] === at) return rows;
+  if (data.noSource || at < 0 || i && one.lines[i - 1][2] === at) return rows;
   const row = (kind, ...content) => rows.push(element("tr", { class: kind }, element("td", { colspan: events.length + 1 }), element("td", {}, ...content)));
   const where = placeText(frameOf(place, 0));
   if (frameCount(place) > 1) row("chain", element("span", { title: chainText(place, name => name) }, chainText(place)));

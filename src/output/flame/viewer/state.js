@@ -15,7 +15,7 @@ const first = Object.freeze({ view: data.branches ? "branches" : data.report ? "
   stacks: data.reverse ? "callers" : "callees", order: "weight", colour: data.compares ? "own" : "kind", widths: "now",
   normalize: data.normalized, flip: false, time: null, measure: measureAtFirst(), search: "", fn: -1, sort: data.compares ? "change" : "self", up: false,
   timeBefore: null, pick: [], cpus: [], processes: [], window: null, byDay: false, thread: -1, column: 0, keys: "", by: -1, branchBy: -1, branchUp: false, code: -1, line: -1, listing: "instructions",
-  shares: "function", transforms: [], zoom: [] });
+  shares: "function", transforms: [], zoom: [], ...data.opens });
 
 /* How each stands in the URL, and what is read from there: undefined is as if it were not there. */
 const list = { write: values => values.join("."), read: text => {
