@@ -708,12 +708,10 @@ static void take_over(struct pf_maps *maps, struct pf_maps *moved)
     maps->trim_at = 2 * maps->bytes + TRIM_MIN;
 }
 
-bool pf_maps_trim(struct pf_maps *maps)
+static __attribute__((noinline)) bool move_what_is_needed(struct pf_maps *maps)
 {
     const struct perfile_allocator *allocator = maps->arena.allocator;
     struct move move = {.from = maps};
-    if (PF_LIKELY(maps->bytes < maps->trim_at) || maps->overlaid.used)
-        return false;
     pf_maps_open(&move.to, allocator);
     pf_map_open(&move.nodes, allocator);
     pf_map_open(&move.maps, allocator);
@@ -728,6 +726,12 @@ bool pf_maps_trim(struct pf_maps *maps)
     pf_map_close(&move.maps);
     pf_map_close(&move.texts);
     return moved;
+}
+
+/* It is called for every record: the large frame of a move is only set up for one. */
+bool pf_maps_trim(struct pf_maps *maps)
+{
+    return PF_UNLIKELY(maps->bytes >= maps->trim_at) && !maps->overlaid.used && move_what_is_needed(maps);
 }
 
 /* ---- for code that stores trees elsewhere ---- */
