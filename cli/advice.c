@@ -257,10 +257,12 @@ static void say_aux(const struct perfile_counts *counts, const char *input)
 
     if (!counts->aux_bytes || !kind)
         return;
-    pf_message_advice("%s: %s AUX data (%" PRIu64 " bytes of %s)", input,
-                      has_packets_only(counts->aux_type) ? "perf report -D prints the packets of"
-                                                         : "perf script --itrace decodes",
-                      counts->aux_bytes, kind);
+    if (counts->aux_type != PERFILE_AUXTRACE_CS_ETM)
+        pf_message_advice("%s: perfile dump --aux prints the packets of AUX data (%" PRIu64 " bytes of %s)", input,
+                          counts->aux_bytes, kind);
+    if (!has_packets_only(counts->aux_type))
+        pf_message_advice("%s: perf script --itrace decodes AUX data (%" PRIu64 " bytes of %s)", input,
+                          counts->aux_bytes, kind);
 }
 
 void pf_advice_missing(struct perfile_reader *reader, const char *input)

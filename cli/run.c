@@ -574,7 +574,7 @@ static void advise(struct run *run)
     if (input->reader && input->settings->advises_views)
         pf_advice_fitting(input->reader, input->log.input);
     pf_advice_give(&run->advice, input->log.input);
-    if (input->reader)
+    if (input->reader && !input->settings->dump.aux)
         pf_advice_missing(input->reader, input->log.input);
     run->advised = true;
 }

@@ -378,6 +378,7 @@ struct perfile_dump_options {
     size_t size;        /* sizeof(struct perfile_dump_options) */
     uint64_t max_bytes; /* longer byte strings become length and CRC-32; 0 = 4096, UINT64_MAX = never */
     bool header_only;   /* without records */
+    bool aux;           /* the packets of hardware traces instead of the checksum of each AUXTRACE record's payload */
 };
 #define PERFILE_DUMP_OPTIONS_INIT PERFILE_SIZED(struct perfile_dump_options)
 

@@ -717,6 +717,7 @@ struct perfile_visitor {
     int (*begin)(void *context, const char *name, bool list); /* an object or a list; name is NULL inside a list */
     int (*end)(void *context, bool list);
     int (*value)(void *context, const struct perfile_value *value);
+    bool leaves_payload; /* the payload is not fetched: the value that it makes is left out */
 };
 
 /*

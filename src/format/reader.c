@@ -523,7 +523,7 @@ int perfile_record_visit(struct perfile_reader *reader, const struct perfile_rec
         layout.feature.cpus_available = (uint32_t)cpus;
     }
     pf_layout_emit(record, &layout, &e);
-    if (record->type == PERFILE_RECORD_AUXTRACE && !record->damaged)
+    if (record->type == PERFILE_RECORD_AUXTRACE && !record->damaged && !all.leaves_payload)
         result = emit_payload_crc(reader, &e, error);
     if (record->type == PERFILE_RECORD_HEADER_TRACING_DATA && reader->tracing_data && !record->damaged)
         pf_emit_unsigned(

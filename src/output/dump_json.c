@@ -4,6 +4,7 @@
 
 #include "base/json.h"
 #include "output/dump.h"
+#include "output/dump_aux.h"
 #include "output/feature_json.h"
 
 static void put_section(struct pf_json *json, const char *name, const struct perfile_section *section)
@@ -118,7 +119,9 @@ static int put_record(struct perfile_reader *reader, const struct perfile_output
 {
     const struct perfile_record *record = dumped->record;
     struct pf_json own = json_of(out, options), *json = &own;
-    const struct perfile_visitor visitor = pf_json_visitor(json);
+    const bool packets = pf_dump_has_packets(options, record);
+    struct perfile_visitor visitor = pf_json_visitor(json);
+    visitor.leaves_payload = packets;
     const char *name = perfile_record_name(record->type);
     pf_json_begin(json, NULL, false);
     /* AUXTRACE has a field named "offset", so the offset of its record has another name. */
@@ -132,6 +135,8 @@ static int put_record(struct perfile_reader *reader, const struct perfile_output
     if (record->event)
         pf_json_unsigned(json, "event", record->event->index);
     int result = pf_dump_visit(reader, dumped, &visitor, error);
+    if (result == 0 && packets)
+        result = pf_dump_packets_json(reader, json, error);
     if (record->part)
         pf_json_string(json, "file", perfile_reader_file(reader)->parts[record->part - 1]);
     if (record->compressed) {

@@ -3,6 +3,7 @@
 #include "base/bytes.h"
 #include "base/error.h"
 #include "output/dump.h"
+#include "output/dump_aux.h"
 
 #include <inttypes.h>
 
@@ -143,7 +144,8 @@ static int put_record(struct perfile_reader *reader, const struct perfile_output
 {
     const struct perfile_record *record = dumped->record;
     struct lines lines = lines_of(out, options);
-    const struct perfile_visitor visitor = {sizeof(visitor), &lines, visit_begin, visit_end, visit_value};
+    const bool packets = pf_dump_has_packets(options, record);
+    const struct perfile_visitor visitor = {sizeof(visitor), &lines, visit_begin, visit_end, visit_value, packets};
     const char *name = perfile_record_name(record->type);
     if (record->part)
         put_part(out, perfile_reader_file(reader)->parts[record->part - 1]);
@@ -158,16 +160,16 @@ static int put_record(struct perfile_reader *reader, const struct perfile_output
     if (record->event)
         pf_put_format(out, " event=%u", record->event->index);
     lines.space = true;
-    int result = pf_dump_visit(reader, dumped, &visitor, error);
+    const int result = pf_dump_visit(reader, dumped, &visitor, error);
     pf_put_char(out, '\n');
-    return result;
+    return result == 0 && packets ? pf_dump_packets_text(reader, out, error) : result;
 }
 
 static int write_dump_text(struct perfile_reader *reader, const struct perfile_output_options *options,
                            struct pf_text *out, struct perfile_error *error)
 {
     struct lines lines = lines_of(out, options);
-    const struct perfile_visitor visitor = {sizeof(visitor), &lines, visit_begin, visit_end, visit_value};
+    const struct perfile_visitor visitor = {sizeof(visitor), &lines, visit_begin, visit_end, visit_value, false};
     const int result = put_header(reader, &lines, &visitor, error);
     return result < 0 || options->dump->header_only ? result : pf_dump_records(reader, options, out, put_record, error);
 }

@@ -78,9 +78,10 @@ def make_files(folder):
 # What is missing in a recording, and the way out.
 MISSING = {'sched-tiny2': '18% of the samples were lost while recording (3): record with larger buffers (-m 16M), '}
 # What reads AUX data, by kind; None: nothing does.
-TRACES = {1: 'perf script --itrace decodes AUX data (32 bytes of Intel PT)', 4: 'perf script --itrace decodes AUX data (32 bytes of Arm SPE)',
-          5: 'perf report -D prints the packets of AUX data (32 bytes of s390 CPU-MF)',
-          6: 'perf report -D prints the packets of AUX data (32 bytes of HiSilicon PTT)', 99: None}
+PACKETS = 'perfile dump --aux prints the packets of AUX data (32 bytes of %s)'
+SAMPLES = 'perf script --itrace decodes AUX data (32 bytes of %s)'
+TRACES = {1: ('Intel PT', [PACKETS, SAMPLES]), 3: ('CoreSight ETM', [SAMPLES]), 4: ('Arm SPE', [PACKETS, SAMPLES]),
+          5: ('s390 CPU-MF', [PACKETS]), 6: ('HiSilicon PTT', [PACKETS]), 99: ('', [])}
 TRACE = ('record AUXTRACE_INFO auxtrace_type=%d priv=\n'
          'record AUXTRACE data_size=32 offset=0 reference=2000 idx=0 tid=7 cpu=0 reserved__=0 payload=zeros:32\n')
 
@@ -123,12 +124,12 @@ def main():
                 done = subprocess.run([*perfile, 'report', '-s', 'comm', DATA / f'{one}.perf.data'], capture_output=True,
                                       check=False, env=hermetic.environment(PERFILE_ADVICE=advice))
                 expect(f'{one}: missing', done.stderr.decode().count(f'.perf.data: {said}') == count, done.stderr)
-        for kind, said in TRACES.items():
+        for kind, (name_of_kind, hints) in TRACES.items():
             (folder / 'trace').write_bytes(subprocess.check_output(assemble, input=(ATTR + TRACE % kind).encode()))
             done = subprocess.run([*perfile, 'report', '-s', 'comm', folder / 'trace'], capture_output=True, check=False,
                                   env=hermetic.environment(PERFILE_ADVICE='yes'))
-            got = [line for line in done.stderr.decode().splitlines() if 'perf ' in line]
-            expect(f'trace {kind}', got == ([f'perfile: {folder / "trace"}: {said}'] if said else []), done.stderr)
+            got = [line for line in done.stderr.decode().splitlines() if ' AUX data (' in line]
+            expect(f'trace {kind}', got == [f'perfile: {folder / "trace"}: {hint % name_of_kind}' for hint in hints], done.stderr)
         _, lines = run('report', '--stdio', 'several') # its text says which files have no symbols
         for one, views in FITS.items():
             done = subprocess.run([*perfile, 'report', '-g', 'none', DATA / f'{one}.perf.data'], capture_output=True, check=False,

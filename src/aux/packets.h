@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Packets of hardware traces: what the bytes after an AUXTRACE record contain. Each kind of trace is one file with its
+ * `const struct pf_aux_format`, and one line in formats.def. A format finds the end of each packet, reads its values,
+ * and prints it in perf's words; what the packets mean is for the decoders, which read the same packets.
+ */
+#ifndef PF_AUX_PACKETS_H
+#define PF_AUX_PACKETS_H
+
+#include "base/text.h"
+
+/* The last argument of pf_load16, pf_load32 and pf_load64 for numbers that are little-endian, or big-endian, anywhere. */
+#define PF_AUX_LITTLE PF_NATIVE_BIG_ENDIAN
+#define PF_AUX_BIG (!PF_NATIVE_BIG_ENDIAN)
+
+struct pf_aux_packet {
+    const uint8_t *data; /* its bytes, in the buffer that was given */
+    size_t bytes;        /* at least 1 */
+    uint64_t offset;     /* of the first byte, in the payload */
+    unsigned kind;       /* the row of pf_aux_format.kinds; PF_AUX_BAD when the bytes are not a packet */
+    unsigned detail;     /* a small number: its meaning depends on the kind */
+    uint64_t payload;    /* the value that the packet carries */
+};
+
+enum { PF_AUX_BAD, PF_AUX_PAD }; /* the first two kinds of every format */
+
+/* What a format needs to know of the recording. */
+struct pf_aux_machine {
+    bool big_endian;       /* the recording is: numbers that the kernel wrote in its own byte order */
+    uint32_t s390_machine; /* the type of an s390, such as 3931; 0: not known */
+};
+
+struct pf_aux_kind {
+    const char *name;
+    void (*put)(struct pf_text *text, const struct pf_aux_packet *packet); /* what perf prints after it; may be NULL */
+};
+
+struct pf_aux_format {
+    uint32_t type;       /* enum perfile_auxtrace_type */
+    const char *heading; /* perf's name for the data */
+    const struct pf_aux_kind *kinds;
+    unsigned kind_count;
+    bool values_only;   /* what `put` prints stands alone, without the name */
+    size_t state_bytes; /* what `read` keeps between packets; it is zero at the start of each payload */
+    size_t max_bytes;   /* of a packet: unless fewer bytes are left in the payload, `read` gets as many */
+    /*
+     * Reads the packet that begins at packet->data, of at most packet->bytes bytes, which are at least 1; sets its
+     * kind, its values and its length. Bytes that are not a packet become a bad one, from which reading continues.
+     */
+    void (*read)(const struct pf_aux_machine *machine, void *state, struct pf_aux_packet *packet);
+};
+
+/* Prints a packet in perf's words. */
+void pf_aux_put(struct pf_text *text, const struct pf_aux_format *format, const struct pf_aux_packet *packet);
+
+/* The format of this type of AUXTRACE_INFO, or NULL. */
+const struct pf_aux_format *pf_aux_format_find(uint32_t type);
+
+/* ---- the packets of a payload, which comes in pieces ------------------------------------------------------------ */
+
+struct pf_aux_walk {
+    const struct pf_aux_format *format;
+    struct pf_aux_machine machine;
+    const struct perfile_allocator *allocator;
+    void *state;
+    uint8_t *kept; /* bytes whose packet may go on in the next piece, then the start of that piece */
+    size_t kept_bytes;
+    uint64_t offset;                                                 /* of the first kept byte in the payload */
+    int (*visit)(void *context, const struct pf_aux_packet *packet); /* not 0 ends the walk */
+    void *context;
+};
+
+/* Fills the walk; its format, machine, visit and context are the caller's. False when memory is short. */
+bool pf_aux_walk_open(struct pf_aux_walk *walk, const struct perfile_allocator *allocator);
+void pf_aux_walk_close(struct pf_aux_walk *walk);
+/* The next payload: nothing is known of the bytes before it. */
+void pf_aux_walk_restart(struct pf_aux_walk *walk);
+/* Visits the packets that are complete. 0, or what `visit` returned. */
+int pf_aux_walk_feed(struct pf_aux_walk *walk, const uint8_t *data, size_t bytes);
+/* The payload has ended: visits what is left of it. 0, or what `visit` returned. */
+int pf_aux_walk_end(struct pf_aux_walk *walk);
+
+#endif

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: MIT */
+#include "output/dump_aux.h"
+
+#include "aux/packets.h"
+#include "base/error.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+bool pf_dump_has_packets(const struct perfile_output_options *options, const struct perfile_record *record)
+{
+    return options->dump->aux && record->type == PERFILE_RECORD_AUXTRACE && !record->damaged;
+}
+
+/* The type of an s390 is the second part of its CPUID: "IBM,3931,704". 0 elsewhere. */
+static uint32_t s390_machine(struct perfile_reader *reader)
+{
+    const char *cpuid;
+    if (perfile_feature_text(reader, PERFILE_FEATURE_CPUID, NULL, &cpuid, NULL) < 0)
+        return 0;
+    const char *comma = strchr(cpuid, ',');
+    return comma ? (uint32_t)strtoul(comma + 1, NULL, 10) : 0;
+}
+
+static int feed_payload(struct perfile_reader *reader, struct pf_aux_walk *walk, struct perfile_error *error)
+{
+    const uint8_t *data;
+    size_t bytes;
+    int result;
+    while ((result = perfile_reader_payload(reader, &data, &bytes, error)) > 0)
+        if (pf_aux_walk_feed(walk, data, bytes) != 0)
+            return 0; /* the text failed, which is reported at the end */
+    pf_aux_walk_end(walk);
+    return result == PERFILE_ERROR_TRUNCATED ? 0 : result;
+}
+
+static int walk_payload(struct perfile_reader *reader, struct pf_aux_walk *walk,
+                        const struct perfile_allocator *allocator, struct perfile_error *error)
+{
+    walk->machine = (struct pf_aux_machine){.big_endian = perfile_reader_file(reader)->big_endian,
+                                            .s390_machine = s390_machine(reader)};
+    const bool opened = pf_aux_walk_open(walk, allocator);
+    const int result = opened ? feed_payload(reader, walk, error) : pf_fail_memory(error, "dump");
+    pf_aux_walk_close(walk);
+    return result;
+}
+
+/* ---- text -------------------------------------------------------------------------------------------------------- */
+
+struct lines {
+    struct pf_text *text;
+    const struct pf_aux_format *format;
+};
+
+static int put_line(void *context, const struct pf_aux_packet *packet)
+{
+    enum { HEX_COLUMNS = 16, MAX_HEX_BYTES = 24 };
+    struct lines *lines = context;
+    size_t shown = (size_t)pf_min(packet->bytes, MAX_HEX_BYTES);
+    pf_put_format(lines->text, ".  %08" PRIx64 ":  ", packet->offset);
+    for (size_t i = 0; i < shown; i++)
+        pf_put_format(lines->text, "%02x ", packet->data[i]);
+    for (; shown < HEX_COLUMNS; shown++)
+        pf_put_string(lines->text, "   ");
+    pf_aux_put(lines->text, lines->format, packet);
+    pf_put_char(lines->text, '\n');
+    return lines->text->failed;
+}
+
+int pf_dump_packets_text(struct perfile_reader *reader, struct pf_text *text, struct perfile_error *error)
+{
+    const uint32_t type = perfile_reader_counts(reader)->aux_type;
+    struct lines lines = {text, pf_aux_format_find(type)};
+    struct pf_aux_walk walk = {.format = lines.format, .visit = put_line, .context = &lines};
+    const char *name = perfile_enum_name("auxtrace_type", type);
+    if (lines.format) {
+        pf_put_format(text, ". ... %s data\n", lines.format->heading);
+        return walk_payload(reader, &walk, text->allocator, error);
+    }
+    pf_put_format(text, ". ... %s data: its packets are not decoded\n", name ? name : "unknown");
+    return 0;
+}
+
+/* ---- JSON -------------------------------------------------------------------------------------------------------- */
+
+struct members {
+    struct pf_json *json;
+    const struct pf_aux_format *format;
+    struct pf_text words;
+};
+
+static int put_member(void *context, const struct pf_aux_packet *packet)
+{
+    struct members *members = context;
+    members->words.used = 0;
+    pf_aux_put(&members->words, members->format, packet);
+    pf_put_char(&members->words, '\0');
+    pf_json_begin(members->json, NULL, false);
+    pf_json_unsigned(members->json, "offset", packet->offset);
+    pf_json_unsigned(members->json, "bytes", packet->bytes);
+    pf_json_string(members->json, "kind", members->format->kinds[packet->kind].name);
+    pf_json_string(members->json, "text", members->words.failed ? "" : members->words.data);
+    pf_json_end(members->json, false);
+    return members->json->text->failed;
+}
+
+int pf_dump_packets_json(struct perfile_reader *reader, struct pf_json *json, struct perfile_error *error)
+{
+    struct members members = {.json = json, .format = pf_aux_format_find(perfile_reader_counts(reader)->aux_type)};
+    struct pf_aux_walk walk = {.format = members.format, .visit = put_member, .context = &members};
+    if (!members.format)
+        return 0;
+    if (pf_text_open(&members.words, json->text->allocator, NULL, NULL) != 0)
+        return pf_fail_memory(error, "dump");
+    pf_json_begin(json, "packets", true);
+    const int result = walk_payload(reader, &walk, json->text->allocator, error);
+    pf_json_end(json, true);
+    pf_text_close(&members.words);
+    return result;
+}

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_aux_packets FOLDER: packets of hardware traces. Each file in FOLDER has the packets of a format in hexadecimal,
+ * one on a line, with the words that perf prints for it; "-" begins another payload.
+ */
+#include "aux/packets.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <perfile/records.h>
+
+#include "counting.h"
+
+static const char *folder;
+
+enum { MAX_BYTES = 64 * 1024, MAX_LINE = 8 * 1024 + 256 };
+
+struct payload {
+    uint8_t bytes[MAX_BYTES];
+    size_t count;
+    char *lines; /* what is expected, a line for each packet */
+};
+
+/* "OFFSET LENGTH WORDS" for each packet. */
+struct seen {
+    struct pf_text text;
+    const struct pf_aux_format *format;
+    uint64_t offset; /* that the next packet should have */
+};
+
+static int visit(void *context, const struct pf_aux_packet *packet)
+{
+    struct seen *seen = context;
+    assert_int_equal(packet->offset, seen->offset);
+    assert_true(packet->bytes > 0);
+    assert_true(packet->kind < seen->format->kind_count);
+    seen->offset += packet->bytes;
+    pf_put_format(&seen->text, "%" PRIu64 " ", packet->offset);
+    const size_t start = seen->text.used;
+    pf_aux_put(&seen->text, seen->format, packet);
+    while (seen->text.used > start && seen->text.data[seen->text.used - 1] == ' ')
+        seen->text.used--;
+    pf_put_char(&seen->text, '\n');
+    return 0;
+}
+
+/* Walks over the payload in pieces of this size. */
+static void check_pieces(struct pf_aux_walk *walk, const struct payload *payload, size_t piece)
+{
+    struct seen *seen = walk->context;
+    seen->text.used = 0;
+    seen->offset = 0;
+    pf_aux_walk_restart(walk);
+    for (size_t at = 0; at < payload->count; at += piece)
+        assert_int_equal(pf_aux_walk_feed(walk, payload->bytes + at, pf_min(piece, payload->count - at)), 0);
+    assert_int_equal(pf_aux_walk_end(walk), 0);
+    assert_int_equal(seen->offset, payload->count);
+    pf_put_char(&seen->text, '\0');
+    assert_string_equal(seen->text.data, payload->lines);
+}
+
+static void check_payload(struct pf_aux_walk *walk, struct payload *payload)
+{
+    static const size_t pieces[] = {1, 2, 3, 7, 16, 17, 4095, 4096, MAX_BYTES};
+    for (size_t i = 0; i < PF_COUNT(pieces) && payload->count; i++)
+        check_pieces(walk, payload, pieces[i]);
+    payload->count = 0;
+}
+
+static void add_packet(struct payload *payload, struct pf_text *expected, const char *line)
+{
+    const char *words = strchr(line, ' ');
+    pf_put_format(expected, "%zu %s", payload->count, words + 1);
+    for (; line < words; line += 2) {
+        const char digits[] = {line[0], line[1], '\0'};
+        assert_true(payload->count < MAX_BYTES);
+        payload->bytes[payload->count++] = (uint8_t)strtoul(digits, NULL, 16);
+    }
+}
+
+static void check_lines(FILE *file, struct pf_aux_walk *walk)
+{
+    static struct payload payload;
+    static char line[MAX_LINE];
+    struct pf_text expected;
+    bool more = true;
+    assert_int_equal(pf_text_open(&expected, pf_allocator_or_default(NULL), NULL, NULL), 0);
+    payload.count = 0;
+    while (more) {
+        more = fgets(line, sizeof(line), file);
+        if (more && line[0] != '#' && line[0] != '-') {
+            add_packet(&payload, &expected, line);
+        } else if (!more || line[0] == '-') {
+            pf_put_char(&expected, '\0');
+            payload.lines = expected.data;
+            check_payload(walk, &payload);
+            expected.used = 0;
+        }
+    }
+    pf_text_close(&expected);
+}
+
+static void check_file(const char *name, uint32_t type)
+{
+    struct seen seen = {.format = pf_aux_format_find(type)};
+    struct pf_aux_walk walk = {.format = seen.format, .visit = visit, .context = &seen};
+    char path[4096];
+    snprintf(path, sizeof(path), "%s/%s", folder, name);
+    FILE *file = fopen(path, "r");
+    assert_non_null(file);
+    assert_non_null(seen.format);
+    assert_int_equal(pf_text_open(&seen.text, pf_allocator_or_default(NULL), NULL, NULL), 0);
+    assert_true(pf_aux_walk_open(&walk, pf_allocator_or_default(NULL)));
+    check_lines(file, &walk);
+    pf_aux_walk_close(&walk);
+    pf_text_close(&seen.text);
+    fclose(file);
+}
+
+static void test_formats(void **state)
+{
+    (void)state;
+    check_file("intel_pt.txt", PERFILE_AUXTRACE_INTEL_PT);
+    check_file("intel_bts.txt", PERFILE_AUXTRACE_INTEL_BTS);
+    check_file("arm_spe.txt", PERFILE_AUXTRACE_ARM_SPE);
+    check_file("hisi_ptt4.txt", PERFILE_AUXTRACE_HISI_PTT);
+    check_file("hisi_ptt8.txt", PERFILE_AUXTRACE_HISI_PTT);
+    check_file("vpa_dtl.txt", PERFILE_AUXTRACE_VPA_DTL);
+    check_file("s390_sampling.txt", PERFILE_AUXTRACE_S390_CPUMSF);
+    assert_null(pf_aux_format_find(99));
+}
+
+/* ---- any bytes --------------------------------------------------------------------------------------------------- */
+
+static int visit_any(void *context, const struct pf_aux_packet *packet)
+{
+    struct seen *seen = context;
+    assert_int_equal(packet->offset, seen->offset);
+    assert_true(packet->bytes > 0);
+    seen->offset += packet->bytes;
+    seen->text.used = 0;
+    pf_aux_put(&seen->text, seen->format, packet);
+    return 0;
+}
+
+/* Random bytes, cut at any length, are covered by packets without a gap. */
+static void test_random_bytes(void **state)
+{
+    static uint8_t bytes[5000];
+    uint64_t random = 88172645463325252u;
+    (void)state;
+    for (uint32_t type = 1; type < 8; type++) {
+        struct seen seen = {.format = pf_aux_format_find(type)};
+        struct pf_aux_walk walk = {.format = seen.format, .visit = visit_any, .context = &seen};
+        if (!seen.format)
+            continue;
+        assert_int_equal(pf_text_open(&seen.text, pf_allocator_or_default(NULL), NULL, NULL), 0);
+        assert_true(pf_aux_walk_open(&walk, pf_allocator_or_default(NULL)));
+        for (unsigned round = 0; round < 200; round++) {
+            const size_t count = sizeof(bytes) - round * 7;
+            for (size_t i = 0; i < count; i++) {
+                random ^= random << 13, random ^= random >> 7, random ^= random << 17;
+                bytes[i] = (uint8_t)(round % 2 && random >> 60 ? 0 : random >> 32);
+            }
+            seen.offset = 0;
+            pf_aux_walk_restart(&walk);
+            for (size_t at = 0; at < count; at += 1 + round)
+                assert_int_equal(pf_aux_walk_feed(&walk, bytes + at, pf_min(1 + round, count - at)), 0);
+            assert_int_equal(pf_aux_walk_end(&walk), 0);
+            assert_int_equal(seen.offset, count);
+        }
+        pf_aux_walk_close(&walk);
+        pf_text_close(&seen.text);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_formats), cmocka_unit_test(test_random_bytes)};
+    if (argc != 2)
+        return 2;
+    folder = argv[1];
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
