@@ -125,7 +125,7 @@ static int run(const struct pf_command *command, struct pf_settings *settings)
 
 const struct pf_command pf_command_annotate = {
     .name = "annotate",
-    .summary = "print the instructions of functions with the samples at each, and their source lines",
+    .summary = "print instructions and source lines with the samples at each",
     .doc = "Shows the instructions of SYMBOL, or of the hottest functions, with the percentage of samples at each, and "
            "the source lines between them where there are debug info and source files. A single argument is FILE if "
            "such a file exists, else SYMBOL. The exit status is 1 if no function of that name has samples.",

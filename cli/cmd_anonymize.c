@@ -182,7 +182,6 @@ const struct pf_command pf_command_anonymize = {
            "and the host, command line, build ids, addresses, registers, stacks, tracepoint data, instruction traces. "
            "Equal names stay equal, and samples keep their offsets in their files. Prints what was changed, removed "
            "and kept. The exit status is 0 if nothing else was lost.",
-    .examples = "anonymize -o shared.data perf.data",
     PF_ONE_RECORDING,
     .own_bytes = sizeof(struct settings),
     .groups = {PF_GROUP("Options", options), &pf_writing_group, &pf_serial_group, &pf_limit_group, &pf_common_group},

@@ -47,8 +47,6 @@ const struct pf_command pf_command_archive = {
         "Packs the binaries that samples hit, their debug files and the kernel's symbols by build id into a tar file, "
         "as perf "
         "archive does. --archive of report, script and the other verbs reads it; for perf it is unpacked in ~/.debug.",
-    .examples = "archive perf.data\n"
-                "report --archive perf.data.tar.gz perf.data",
     PF_ONE_RECORDING,
     .groups = {PF_GROUP("Options", options), &pf_symbol_group, &pf_serial_group, &pf_limit_group, &pf_common_group},
     .run = run,

@@ -266,9 +266,6 @@ const struct pf_command pf_command_buildid_cache = {
     .summary = "list and change the copies of binaries in perf's build-id cache",
     .doc = "Lists, adds and removes copies of binaries in the build-id cache of perf, ~/.debug, where perf and perfile "
            "look for symbols by build id.",
-    .examples = "buildid-cache --list\n"
-                "buildid-cache --add ./server\n"
-                "buildid-cache --missing perf.data",
     .own_bytes = sizeof(struct settings),
     .groups = {PF_GROUP("Options", options), &pf_limit_group, &pf_common_group},
     .run = run,

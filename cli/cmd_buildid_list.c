@@ -132,12 +132,10 @@ static const struct pf_option options[] = {
 
 const struct pf_command pf_command_buildid_list = {
     .name = "buildid-list",
-    .summary = "list the build ids of a recording's files, as perf buildid-list does",
+    .summary = "list the build ids of a recording's files, as perf does",
     .doc =
         "Prints the build id and the path of each file that the header of a recording names or, without such a header, "
         "that samples hit. FILE may also be an ELF file, whose build id is printed.",
-    .examples = "buildid-list --with-hits perf.data\n"
-                "buildid-list /usr/bin/make",
     PF_ONE_RECORDING,
     .pages = true,
     .own_bytes = sizeof(struct settings),

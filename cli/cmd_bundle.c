@@ -31,14 +31,11 @@ static const struct pf_option options[] = {
 
 const struct pf_command pf_command_bundle = {
     .name = "bundle",
-    .summary = "append what symbols need to a recording: one file for any machine",
+    .summary = "append what symbols need: one file for any machine",
     .doc = "Writes the recording, followed by all that its symbols, lines, inlined functions and stacks need: the "
            "symbols, unwind tables and debug info of each binary that samples hit, by build id, the kernel's symbols, "
            "and what JIT compilers wrote. perf and other tools read the file as before; perfile's verbs use what is in "
            "it on any machine.",
-    .examples = "bundle -o for-you.data perf.data\n"
-                "bundle --code --dry-run perf.data\n"
-                "bundle --archive perf.data.tar.gz -o one.data perf.data",
     PF_ONE_RECORDING,
     .own_bytes = sizeof(struct settings),
     .groups = {PF_GROUP("Options", options), &pf_symbol_group, &pf_serial_group, &pf_limit_group, &pf_common_group},

@@ -69,7 +69,7 @@ static const struct pf_option perf_options[] = {
 
 const struct pf_command pf_command_c2c = {
     .name = "c2c",
-    .summary = "show the cache lines that processors fight over, and the code that accesses them",
+    .summary = "show the cache lines that processors fight over, and the code",
     .doc = "Adds up sampled memory accesses by cache line: report is a row for each line, with its loads by where they "
            "were answered, its stores, and whether threads share bytes of it (true sharing) or only the line (false "
            "sharing); accesses is a row for each offset and instruction. perfile c2c record "

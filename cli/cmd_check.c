@@ -14,7 +14,6 @@ const struct pf_command pf_command_check = {
         "Reads the complete recording and prints every error with its rule, severity, offset and length, then how many "
         "records and samples are valid and how many bytes belong to none. The exit status is 0 for a valid "
         "recording, 1 if there are findings, 3 if the file is not a perf.data file.",
-    .examples = "check perf.data",
     PF_ONE_RECORDING,
     .pages = true,
     .findings = true,

@@ -52,12 +52,10 @@ static int run(const struct pf_command *command, struct pf_settings *settings)
 
 const struct pf_command pf_command_convert = {
     .name = "convert",
-    .summary = "convert to a file, stream or directory, compressed or not, smaller, or for an older perf",
+    .summary = "convert: file, stream, directory; compressed, for an older perf",
     .doc =
         "Copies a recording into another container. Records are copied byte for byte unless the byte order changes or "
         "an option asks for a change. When a file becomes a directory, the records of each CPU get a separate file.",
-    .examples = "convert --for perf-5.10 -o old.data perf.data\n"
-                "convert -z 3 -o small.data perf.data",
     PF_ONE_RECORDING,
     .own_bytes = sizeof(struct settings),
     .groups = {PF_GROUP("Options", options), &pf_writing_group, &pf_symbol_group, &pf_serial_group, &pf_limit_group,

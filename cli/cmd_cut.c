@@ -466,12 +466,10 @@ static int run(const struct pf_command *command, struct pf_settings *settings)
 
 const struct pf_command pf_command_cut = {
     .name = "cut",
-    .summary = "keep some samples of a recording, or split it into several recordings",
+    .summary = "keep some samples of a recording, or split it into several",
     .doc = "Writes a recording with only the matching samples and all that readers need to interpret them: maps, "
            "names, kernel symbols and header features. Records are copied byte for byte; only --every and --samples "
            "change their periods. With --split the samples go to several recordings, each complete in itself.",
-    .examples = "cut --time 10%-20% -o part.data perf.data\n"
-                "cut --comms make -o make.data perf.data",
     PF_ONE_RECORDING,
     .own_bytes = sizeof(struct settings),
     .groups = {PF_GROUP("Options", options), &pf_filter_group, &pf_writing_group, &pf_serial_group, &pf_limit_group,

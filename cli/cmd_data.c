@@ -51,7 +51,6 @@ const struct pf_command pf_command_data = {
     .summary = "convert samples to JSON, as perf data convert does",
     .doc = "With convert --to-json OUT: writes samples with their symbols, callchains and the fields of tracepoints as "
            "one JSON object, in the shape of perf data convert. perfile script --format json has more, with types.",
-    .examples = "data convert --to-json samples.json perf.data",
     .operand = "convert [FILE]",
     .operand_max = 2,
     .operand_values = {.known = subverb_at},

@@ -60,8 +60,6 @@ const struct pf_command pf_command_dataset = {
     .summary = "check, compact and measure a dataset of many recordings",
     .doc = "Checks, compacts and measures a dataset: a folder of Parquet files for SQL engines that perfile export "
            "--partition adds recordings to.",
-    .examples = "dataset check /srv/profiles\n"
-                "dataset compact /srv/profiles",
     .operand = "ACTION DATASET",
     .operand_max = 2,
     .operand_values = {.known = action_at},

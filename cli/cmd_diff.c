@@ -747,7 +747,7 @@ static int run_diff(const struct pf_command *command, struct pf_settings *settin
 
 const struct pf_command pf_command_diff = {
     .name = "diff",
-    .summary = "compare recordings: what got slower, faster, new, gone, with a gate for continuous integration",
+    .summary = "compare recordings: what got slower, faster, new; a gate for CI",
     .doc = "Compares recordings before and after a change, function by function. A recording is one observation: with "
            "three or more on each side a row is called more, less or same only if the runs show it; otherwise it is "
            "unsure. Functions and binaries are matched by name, across rebuilds.",

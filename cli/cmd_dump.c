@@ -20,8 +20,6 @@ const struct pf_command pf_command_dump = {
     .doc =
         "Prints the header and every record with every field, in file order. Nothing is left out and nothing is "
         "interpreted: what cannot be decoded is printed with what is known about it, and printing continues after it.",
-    .examples = "dump perf.data\n"
-                "dump --format json perf.data | jq .type",
     PF_ONE_RECORDING,
     .pages = true,
     .groups = {PF_GROUP("Options", options), &pf_input_group, &pf_limit_group, &pf_common_group},

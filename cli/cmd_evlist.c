@@ -369,8 +369,6 @@ const struct pf_command pf_command_evlist = {
     .doc =
         "Prints the name of each event of a recording, with -v all its attributes, as perf evlist does. perfile table "
         "events has the same as a table.",
-    .examples = "evlist -v perf.data\n"
-                "evlist --trace-fields perf.data",
     PF_ONE_RECORDING,
     .pages = true,
     .own_bytes = sizeof(struct settings),

@@ -148,8 +148,6 @@ const struct pf_command pf_command_export = {
     .doc = "Writes the samples of a recording with their stacks in the format of another program. Weights, inlined "
            "functions, source lines, build ids, threads and times are kept where the format can hold them; what it "
            "cannot hold is reported on standard error. The profiles of several recordings become one.",
-    .examples = "export --format pprof -o profile.pb.gz perf.data\n"
-                "export --format firefox --open perf.data",
     .operand = "[FILE...]",
     .operand_max = SIZE_MAX,
     .groups = {PF_GROUP("Options", options), PF_SAMPLE_GROUPS},

@@ -206,9 +206,6 @@ const struct pf_command pf_command_flame = {
     .summary = "draw a flame graph: svg, offline html page, or folded stacks",
     .doc = "Draws the callchains of a recording as a flame graph: an svg, an html page that works offline, or folded "
            "stacks (one line per stack) for other tools. With --before it shows what changed between two recordings.",
-    .examples = "flame --open perf.data\n"
-                "flame --format html -o flame.html perf.data\n"
-                "flame --before old.data -o diff.svg new.data",
     PF_ONE_RECORDING,
     .own_bytes = sizeof(struct settings),
     .groups = {PF_GROUP("Options", options), PF_GROUP("Comparing", compare_options),

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "help.h"
+#include "examples.h"
 #include "json.h"
 #include "stream.h"
 #include "tui/tui.h"
@@ -7,7 +8,7 @@
 #include <perfile/table.h>
 
 struct settings {
-    bool json, scdoc;
+    bool json, scdoc, examples;
 };
 
 static const char *verb_at(size_t index, const char **doc)
@@ -22,6 +23,7 @@ static const struct pf_option options[] = {
             "Describe every verb, option, and view with its columns as one JSON object, for programs."),
     PF_FLAG("scdoc", 0, PF_OWN(scdoc), "Print the options of a verb, or the list of verbs, in scdoc format.",
             .hidden = true),
+    PF_FLAG("examples", 0, PF_OWN(examples), "With --scdoc: the examples instead.", .hidden = true),
     {0},
 };
 
@@ -72,6 +74,21 @@ static void put_option(struct pf_json_writer *json, const struct pf_command *com
     pf_json_writer_end(json, false);
 }
 
+static void put_examples(struct pf_json_writer *json, const char *verb)
+{
+    const struct pf_example *example;
+
+    pf_json_writer_begin(json, "examples", true);
+    for (size_t i = 0; (example = pf_example_at(verb, i)); i++) {
+        pf_json_writer_break(json);
+        pf_json_writer_begin(json, NULL, false);
+        pf_json_writer_text(json, "doc", example->why);
+        pf_json_writer_text(json, "command", example->command);
+        pf_json_writer_end(json, false);
+    }
+    pf_json_writer_end(json, true);
+}
+
 static void put_verb(struct pf_json_writer *json, const struct pf_command *command)
 {
     pf_json_writer_begin(json, NULL, false);
@@ -90,6 +107,7 @@ static void put_verb(struct pf_json_writer *json, const struct pf_command *comma
                 put_option(json, command, (*at)->title, option);
             }
     pf_json_writer_end(json, true);
+    put_examples(json, command->name);
     pf_json_writer_end(json, false);
 }
 
@@ -159,6 +177,7 @@ static void print_json(struct pf_stream *out)
         put_verb(&json, *command);
     }
     pf_json_writer_end(&json, true);
+    put_examples(&json, pf_no_verb.name);
     pf_json_writer_break(&json);
     pf_json_writer_begin(&json, "views", true);
     for (size_t i = 0; perfile_view_at(i); i++)
@@ -251,6 +270,20 @@ static void print_scdoc_verbs(struct pf_stream *out)
     }
 }
 
+/* A literal block: only backslashes have a meaning there. */
+static void print_scdoc_examples(struct pf_stream *out, const char *verb)
+{
+    const struct pf_example *example;
+
+    for (size_t i = 0; (example = pf_example_at(verb, i)); i++) {
+        print_escaped(out, example->why);
+        pf_stream_print(out, "\n\n```\n");
+        for (const char *at = example->command; *at; at++)
+            pf_stream_print(out, *at == '\\' ? "%c\\" : "%c", *at);
+        pf_stream_print(out, "\n```\n\n");
+    }
+}
+
 /* ---- the verb -------------------------------------------------------------------------------------------------- */
 
 static int run(const struct pf_command *command, struct pf_settings *settings)
@@ -265,6 +298,8 @@ static int run(const struct pf_command *command, struct pf_settings *settings)
         return PF_STATUS_OUTPUT;
     if (pf_own(settings)->json)
         print_json(&out);
+    else if (pf_own(settings)->examples)
+        print_scdoc_examples(&out, about ? about->name : "");
     else if (about)
         print_scdoc_verb(&out, about);
     else

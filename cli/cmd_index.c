@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include <perfile/index.h>
 
@@ -16,6 +17,14 @@ static const struct pf_option options[] = {
     {0},
 };
 
+/* A smaller recording stays one stream: --seekable restarts the compression at about every MiB. */
+static bool is_large(const char *path)
+{
+    struct stat status;
+
+    return stat(path, &status) == 0 && status.st_size > 1 << 20;
+}
+
 static int write_index(struct pf_input *input)
 {
     struct pf_stream out;
@@ -27,7 +36,7 @@ static int write_index(struct pf_input *input)
     status = result < 0 ? pf_input_failure(input, result) : PF_STATUS_OK;
     if (result == PERFILE_ERROR_UNSUPPORTED && perfile_reader_counts(input->reader)->losses)
         status = PF_STATUS_FINDINGS; /* another recording could have one */
-    if (result == PERFILE_ERROR_UNSUPPORTED && !strcmp(input->error.what, "compression"))
+    if (result == PERFILE_ERROR_UNSUPPORTED && !strcmp(input->error.what, "compression") && is_large(input->name))
         pf_message("%s: `perfile convert --seekable -o OUT %s` makes a recording that can have one",
                    input->command->name, input->name);
     written = pf_stream_close(&out, status == PF_STATUS_OK);
@@ -61,7 +70,7 @@ static int run(const struct pf_command *command, struct pf_settings *settings)
 
 const struct pf_command pf_command_index = {
     .name = "index",
-    .summary = "make an index, so that parts of a recording can be read without the rest",
+    .summary = "make an index: parts of a recording are read without the rest",
     .doc =
         "Reads the complete recording once and stores where to start reading for each time, which tasks and mappings "
         "existed then, and which processes, threads, CPUs and events have samples in each MiB. Verbs with --time, "
@@ -70,9 +79,6 @@ const struct pf_command pf_command_index = {
         "the recording and its modification time; if the recording has changed, the index is replaced. Streams, "
         "directories and recordings with AUX data, damage or code of JITs cannot have one: the message says why. "
         "Compressed ones can when perfile convert --seekable wrote them.",
-    .examples = "index perf.data\n"
-                "index -o perf.data.pfi perf.data\n"
-                "convert --seekable -o small.data perf.data && perfile index small.data",
     PF_ONE_RECORDING,
     .groups = {PF_GROUP("Options", options), &pf_serial_group, &pf_limit_group, &pf_common_group},
     .run = run,

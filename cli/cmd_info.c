@@ -16,8 +16,6 @@ const struct pf_command pf_command_info = {
         "Prints how and where a recording was made, its command and events, damage, and everything in the header about "
         "the machine: topology, caches, memory, PMUs, clocks, BPF programs and attributes. Takes milliseconds for "
         "any size of recording, unless --count is given.",
-    .examples = "info perf.data\n"
-                "info --count --format json perf.data",
     PF_ONE_RECORDING,
     .pages = true,
     .groups = {PF_GROUP("Options", options), &pf_serial_group, &pf_limit_group, &pf_common_group},

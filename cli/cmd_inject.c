@@ -150,9 +150,8 @@ static int run(const struct pf_command *command, struct pf_settings *settings)
 
 const struct pf_command pf_command_inject = {
     .name = "inject",
-    .summary = "post-process a recording: add build ids, JIT code and sleep times",
+    .summary = "add build ids, JIT code and sleep times to a recording",
     .doc = "Rewrites a recording in time order, with data that is only available afterwards.",
-    .examples = "inject --jit -o jitted.data perf.data",
     PF_ONE_RECORDING,
     .own_bytes = sizeof(struct settings),
     .groups = {PF_GROUP("Options", options), &pf_writing_group, &pf_symbol_group, &pf_serial_group, &pf_limit_group,

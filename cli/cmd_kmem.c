@@ -80,7 +80,7 @@ static const struct pf_option perf_options[] = {
 
 const struct pf_command pf_command_kmem = {
     .name = "kmem",
-    .summary = "show what the kernel allocated, the callers, and what was not freed",
+    .summary = "show what the kernel allocated, by caller, and what it kept",
     .doc = "Prints what the kernel allocated by caller or by address: from slabs, or with --page as pages. perfile "
            "kmem record, with --page before the word record for pages, records the events, with the options of perfile "
            "record. "

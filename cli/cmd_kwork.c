@@ -66,12 +66,11 @@ static const struct pf_option symbols[] = {
 
 const struct pf_command pf_command_kwork = {
     .name = "kwork",
-    .summary = "show interrupts, softirqs and works of the kernel: how long they ran and waited",
+    .summary = "show how long interrupts, softirqs and works ran and waited",
     .doc =
         "Prints how often and how long interrupts, softirqs and works of workqueues ran on each CPU, and how long they "
-        "had waited since they were raised: report, latency, or timehist for every run; top has the tasks that had the "
-        "CPUs. perfile kwork record records "
-        "the events, with the options of perfile record.",
+        "had waited since they were raised. perfile kwork record records the events, with the options of perfile "
+        "record.",
     PF_SUBVIEWS(views, 2),
     .usual_view = "report",
     .groups = {PF_GROUP("Options", options), PF_GROUP(PF_PERF_TEXT, perf_options, true), &pf_filter_group,

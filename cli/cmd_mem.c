@@ -79,7 +79,7 @@ static const struct pf_option options[] = {
 
 const struct pf_command pf_command_mem = {
     .name = "mem",
-    .summary = "report memory accesses by cost: levels, latencies, data addresses",
+    .summary = "report memory accesses by cost: levels, latencies, addresses",
     .doc =
         "Adds up sampled memory accesses by where the data came from, what it cost, the function and the data; it is "
         "perfile report --mem-mode, with the columns of perf mem report. perfile mem record "

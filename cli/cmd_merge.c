@@ -347,7 +347,6 @@ const struct pf_command pf_command_merge = {
            "events of a recording must share are added where missing. Records other than samples that the parts of a "
            "split recording have in common are written once, so that merging the parts restores it. Where headers "
            "differ and only one value is possible, the first recording's is used; the report lists these.",
-    .examples = "merge -o all.data one.data two.data",
     .operand = "FILE...",
     .operand_max = SIZE_MAX,
     .own_bytes = sizeof(struct settings),

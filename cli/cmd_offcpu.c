@@ -27,7 +27,7 @@ static const struct pf_option options[] = {
 
 const struct pf_command pf_command_offcpu = {
     .name = "offcpu",
-    .summary = "show how long threads were off CPU, by the stacks with which they left it",
+    .summary = "show how long threads were off CPU, and in which stacks",
     .doc = "Adds up the times in which threads were not on a CPU, by thread, state and stack: blocked, or preempted. "
            "Each row has the number of these times, their sum, the longest one, and how much of the sum was spent "
            "waiting for a CPU. perfile flame --off-cpu draws the same. perfile offcpu record records what it needs, "

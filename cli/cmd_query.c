@@ -505,10 +505,6 @@ const struct pf_command pf_command_query = {
         "table, with two more columns: recording (the FILE) and host. Instead of recordings each FILE may be a dataset "
         "or another folder of perfile export --format parquet, or a Parquet file. QUERY is a statement, the name of a "
         "ready one, .tables, .schema TABLE, or - for a statement on standard input. Statements that write are refused.",
-    .examples = "query 'SELECT comm, sum(period) FROM samples GROUP BY comm' perf.data\n"
-                "query top a.data b.data\n"
-                "query top profiles/\n"
-                "query --list",
     .operand = "QUERY [FILE...]",
     .operand_max = SIZE_MAX,
     .operand_values = {.known = ready_at},

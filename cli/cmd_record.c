@@ -921,10 +921,6 @@ const struct pf_command pf_command_record = {
     .doc = "Runs a command, or attaches to running processes or the entire system, and writes a recording that can be "
            "read at any time: if perfile is killed, the disk is full or the terminal is closed, everything written so "
            "far is there. The default is the best event for sampling, with complete callchains.",
-    .examples = "record ./prog\n"
-                "record --all-cpus --output sys.data sleep 10\n"
-                "record --event sched:sched_switch --pid 1234\n"
-                "record --html ./prog\n",
     .operand = "[COMMAND [ARGUMENT...]]",
     .operand_max = SIZE_MAX,
     .takes_command = true,

@@ -26,7 +26,6 @@ const struct pf_command pf_command_repair = {
            "reader opens: after a killed recorder, for truncated or overwritten files and interrupted streams. Missing "
            "header features are rebuilt from the records where possible. The exit status is 0 if nothing was lost, 1 "
            "if bytes had to be dropped.",
-    .examples = "repair perf.data -o repaired.data",
     PF_ONE_RECORDING,
     .groups = {PF_GROUP("Options", options), &pf_writing_group, &pf_serial_group, &pf_limit_group, &pf_common_group},
     .run = run,

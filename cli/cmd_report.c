@@ -157,9 +157,6 @@ const struct pf_command pf_command_report = {
     .doc = "Sums up the samples of each event by thread, file and function (or as --sort says) and prints the rows by "
            "overhead, with their call graphs if callchains were recorded. Percentages are relative to all samples of "
            "the event in the selected time and on the selected CPUs, even when other filters leave some of them out.",
-    .examples = "report\n"
-                "report --no-children --call-graph none\n"
-                "report --sort dso,symbol --comms make\n",
     PF_ONE_RECORDING,
     .pages = true,
     .interactive = true,

@@ -159,12 +159,12 @@ static const struct pf_option perf_options[] = {
 
 const struct pf_command pf_command_sched = {
     .name = "sched",
-    .summary = "show what the scheduler did: which tasks ran or waited, and for how long",
+    .summary = "show which tasks ran or waited for a CPU, and for how long",
     .doc =
-        "Prints a view of the scheduler's events as a table: timehist (a row for each time that a task left its CPU), "
-        "latency (how long tasks waited for a CPU), map (each switch), summary (a row for each task) or cpu. Values "
-        "that are unknown because records were lost are empty, and counted. perfile sched record records the "
-        "events, with the options of perfile record.",
+        "Prints a view of the scheduler's events as a table, or with --stdio as perf prints it. Values that are "
+        "unknown "
+        "because records were lost are empty, and counted. perfile sched record records the events, with the options "
+        "of perfile record.",
     PF_SUBVIEWS(views, 3),
     .usual_view = "latency",
     .groups = {PF_GROUP("Options", options), PF_GROUP(PF_PERF_TEXT, perf_options, true), &pf_tid_filter_group,

@@ -107,9 +107,6 @@ const struct pf_command pf_command_script = {
     .name = "script",
     .summary = "print every sample in time order, in the format of perf script",
     .doc = "Prints every sample in time order, in the format of perf script, for the many programs that read it.",
-    .examples = "script perf.data\n"
-                "script --fields comm,tid,time,event,ip,sym\n"
-                "script --format jsonl\n",
     PF_ONE_RECORDING,
     .pages = true,
     .own_bytes = sizeof(struct settings),

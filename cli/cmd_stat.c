@@ -634,10 +634,6 @@ const struct pf_command pf_command_stat = {
     .doc = "Runs a command, or looks at running processes or the entire system, and prints what was counted, in the "
            "layout of perf stat, on standard error. `perfile stat record COMMAND` writes a recording instead, and "
            "`perfile stat report [FILE...]` prints what is in one, or the means of several.",
-    .examples = "stat ./prog\n"
-                "stat --repeat 10 ./prog\n"
-                "stat --event context-switches,page-faults --pid 1234\n"
-                "stat --all-cpus --no-aggr --interval-print 1000\n",
     .operand = "[record | report] [COMMAND [ARGUMENT...]]",
     .operand_max = SIZE_MAX,
     .takes_command = true,

@@ -58,15 +58,12 @@ static const struct pf_option options[] = {
 
 const struct pf_command pf_command_table = {
     .name = "table",
-    .summary = "print a recording as a table of typed columns: text, csv, json, jsonl, parquet, arrow",
+    .summary = "print a recording as a table: text, csv, json, parquet, arrow",
     .doc =
         "Prints a view of the recording, with a row for each sample, function, thread and so on. Without VIEW it "
         "lists the views. json describes the columns with their types and units; numbers are exact and in base "
         "units (ns, bytes). parquet and arrow are binary, for DuckDB, ClickHouse, pyarrow and the like. perfile table "
         "VIEW record records the events of a view of events, with the options of perfile record.",
-    .examples = "table\n"
-                "table samples --format csv perf.data\n"
-                "table functions --format parquet -o functions.parquet perf.data",
     .operand = "[VIEW [FILE]] | VIEW record [COMMAND [ARGUMENT...]]",
     .operand_max = 2,
     .usual_view = "samples",

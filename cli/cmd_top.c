@@ -569,9 +569,6 @@ const struct pf_command pf_command_top = {
         "Records the entire system, or running processes, into memory, and shows the functions that were running: on "
         "a terminal in the interactive view of perfile report, in a pipe as text, which is printed for each "
         "interval. Nothing is written to a file.",
-    .examples = "top\n"
-                "top --pid 4711 -g\n"
-                "top --stdio --duration 10 --delay 5\n",
     .interactive = true,
     .own_bytes = sizeof(struct pf_top_settings),
     .groups = {PF_GROUP("What is recorded", what_options), PF_GROUP("What is shown", show_options), &pf_symbol_group,

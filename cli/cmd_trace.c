@@ -115,7 +115,7 @@ static const struct pf_option filters[] = {
 
 const struct pf_command pf_command_trace = {
     .name = "trace",
-    .summary = "show system calls: lines as perf trace prints them, summaries, tables",
+    .summary = "show system calls: as perf trace prints them, sums, tables",
     .doc = "Prints the system calls of a recording with their arguments, results and durations, as perf trace prints "
            "them, or with -s a summary of each thread. With --format or --columns they are the tables syscalls and "
            "syscall_summary, with percentiles. Calls whose start or end is missing are counted, not guessed. perfile "

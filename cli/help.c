@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "help.h"
+#include "examples.h"
 #include "message.h"
 #include "stream.h"
 
@@ -10,7 +11,10 @@
 #define PERF_VERSION_TEXT "7.2"
 #define WIDTH 80
 #define DOC_COLUMN 31
-#define FEW_VALUES 10
+#define VERB_COLUMN 16
+#define VALUE_COLUMN 17
+#define FEW_VALUES 10  /* of an option */
+#define FEW_VIEWS 16   /* more of them are listed by the verb itself */
 #define FEW_OPTIONS 12 /* all of them are shown without --all */
 
 /* As perf's --build-options. */
@@ -51,50 +55,9 @@ int pf_help_version(bool libraries)
     return pf_stream_close(&out, true);
 }
 
-/* ---- the overview ---------------------------------------------------------------------------------------------- */
+/* ---- words ----------------------------------------------------------------------------------------------------- */
 
-static void print_overview(struct pf_stream *out)
-{
-    pf_stream_print(out, "perfile records, reads, checks, repairs, edits and analyses Linux perf.data recordings.\n\n"
-                         "Usage: perfile VERB [OPTIONS] [FILE]\n\nVerbs:\n");
-    for (const struct pf_command *const *command = pf_commands; *command; command++)
-        pf_stream_print(out, "  %-13s %s\n", (*command)->name, (*command)->summary);
-    pf_stream_print(out, "\nFILE is perf.data unless given, and - is standard input. Getting started:\n\n"
-                         "  perfile record COMMAND      record it, with callchains\n"
-                         "  perfile info perf.data      what was recorded?\n"
-                         "  perfile report perf.data    where did the time go?\n"
-                         "  perfile script perf.data    every sample, as perf script prints it\n"
-                         "  perfile check perf.data     is the file valid?\n\n"
-                         "`perfile help VERB` prints the help of a verb; see also `man perfile`.\n"
-                         "Exit status: 0 success, 1 findings or damage, 2 usage, 3 unreadable input, 4 output failed, "
-                         "5 out of memory.\n");
-}
-
-static int overview(int fd)
-{
-    struct pf_stream out;
-
-    if (pf_stream_open(&out, NULL))
-        return PF_STATUS_OUTPUT;
-    out.fd = fd;
-    print_overview(&out);
-    return pf_stream_close(&out, true);
-}
-
-int pf_help_overview(void)
-{
-    return overview(STDOUT_FILENO);
-}
-
-int pf_help_missing_verb(void)
-{
-    overview(STDERR_FILENO);
-    return PF_STATUS_USAGE;
-}
-
-/* ---- a verb ---------------------------------------------------------------------------------------------------- */
-
-/* Words up to WIDTH, further lines indented; *column is where the line stands. */
+/* Words up to WIDTH, further lines indented; *column is the length of the current line. */
 static void print_words(struct pf_stream *out, const char *text, size_t indent, size_t *column)
 {
     while (*text) {
@@ -126,6 +89,65 @@ static void print_paragraph(struct pf_stream *out, const char *text, size_t inde
     pf_stream_print(out, "\n");
 }
 
+/* A name, and from `column` on a text about it. */
+static void print_named(struct pf_stream *out, const char *name, const char *doc, size_t column)
+{
+    size_t used = 2 + strlen(name);
+
+    pf_stream_print(out, "  %s", name);
+    if (used >= column) {
+        pf_stream_print(out, "\n");
+        used = 0;
+    }
+    print_words(out, doc, column, &used);
+    pf_stream_print(out, "\n");
+}
+
+/* ---- the overview ---------------------------------------------------------------------------------------------- */
+
+static void print_overview(struct pf_stream *out)
+{
+    pf_stream_print(out, "perfile records, reads, checks, repairs, edits and analyses Linux perf.data recordings.\n\n"
+                         "Usage: perfile VERB [OPTIONS] [FILE]\n\nVerbs:\n");
+    for (const struct pf_command *const *command = pf_commands; *command; command++)
+        print_named(out, (*command)->name, (*command)->summary, VERB_COLUMN);
+    pf_stream_print(out, "\nFILE is perf.data unless given, and - is standard input. Getting started:\n\n"
+                         "  perfile record COMMAND      record it, with callchains\n"
+                         "  perfile info perf.data      what was recorded?\n"
+                         "  perfile report perf.data    where did the time go?\n"
+                         "  perfile script perf.data    every sample, as perf script prints it\n"
+                         "  perfile check perf.data     is the file valid?\n\n"
+                         "`perfile help VERB` prints the help of a verb; see also `man perfile`.\n");
+    print_paragraph(out,
+                    "Exit status: 0 success, 1 findings or damage, 2 usage, 3 unreadable input, 4 output failed, "
+                    "5 out of memory.",
+                    0);
+}
+
+static int overview(int fd)
+{
+    struct pf_stream out;
+
+    if (pf_stream_open(&out, NULL))
+        return PF_STATUS_OUTPUT;
+    out.fd = fd;
+    print_overview(&out);
+    return pf_stream_close(&out, true);
+}
+
+int pf_help_overview(void)
+{
+    return overview(STDOUT_FILENO);
+}
+
+int pf_help_missing_verb(void)
+{
+    overview(STDERR_FILENO);
+    return PF_STATUS_USAGE;
+}
+
+/* ---- a verb ---------------------------------------------------------------------------------------------------- */
+
 /* At most so many. */
 static void print_values(struct pf_stream *out, const struct pf_command *command, const struct pf_values *values,
                          size_t max)
@@ -146,8 +168,18 @@ static void print_values(struct pf_stream *out, const struct pf_command *command
         pf_stream_print(out, "\n");
 }
 
+/* The first sentence. */
+static void print_brief(struct pf_stream *out, const char *doc, size_t *column)
+{
+    const char *end = strstr(doc, ". ");
+    char sentence[512];
+
+    snprintf(sentence, sizeof(sentence), "%.*s", end ? (int)(end + 1 - doc) : (int)strlen(doc), doc);
+    print_words(out, sentence, DOC_COLUMN, column);
+}
+
 static void print_option(struct pf_stream *out, const struct pf_command *command, const struct pf_option *option,
-                         size_t max_values)
+                         bool brief)
 {
     const char letter = pf_option_letter(command, option);
     char left[80];
@@ -161,10 +193,40 @@ static void print_option(struct pf_stream *out, const struct pf_command *command
         pf_stream_print(out, "\n");
         column = 0;
     }
-    print_words(out, option->doc, DOC_COLUMN, &column);
+    if (brief)
+        print_brief(out, option->doc, &column);
+    else
+        print_words(out, option->doc, DOC_COLUMN, &column);
     pf_stream_print(out, "\n");
     if (pf_has_values(&option->values))
-        print_values(out, command, &option->values, max_values);
+        print_values(out, command, &option->values, brief ? FEW_VALUES : SIZE_MAX);
+}
+
+static size_t count_values(const struct pf_command *command, const struct pf_values *values)
+{
+    const char *doc;
+    size_t count = 0;
+
+    while (pf_value_at(values, command, count, &doc))
+        count++;
+    return count;
+}
+
+/* "VIEW is one of:", and what they are. */
+static void print_views(struct pf_stream *out, const struct pf_command *command)
+{
+    const size_t count = pf_has_values(&command->operand_values) ? count_values(command, &command->operand_values) : 0;
+    const char *operand = command->operand + (count && *command->operand == '[');
+    const char *doc = NULL, *name;
+
+    if (!count || count > FEW_VIEWS)
+        return;
+    if (count == 1)
+        pf_stream_print(out, "\n");
+    else
+        pf_stream_print(out, "\n%.*s is one of:\n", (int)strcspn(operand, " ]"), operand);
+    for (size_t i = 0; (name = pf_value_at(&command->operand_values, command, i, &doc)); i++, doc = NULL)
+        print_named(out, name, doc ? doc : "", VALUE_COLUMN);
 }
 
 /* ---- the short help -------------------------------------------------------------------------------------------- */
@@ -201,28 +263,36 @@ static void print_first_options(struct pf_stream *out, const struct pf_command *
     for (const struct pf_option_group *const *group = command->groups; *group; group++)
         for (const struct pf_option *option = (*group)->options; option->name; option++)
             if (is_shown(command, *group, option))
-                print_option(out, command, option, FEW_VALUES);
+                print_option(out, command, option, true);
+}
+
+/* The lines of a command, which names the program as it was called. */
+static void print_command(struct pf_stream *out, const char *command)
+{
+    static const char name[] = "perfile ";
+    bool starts = true; /* a word */
+
+    pf_stream_print(out, "    ");
+    for (const char *at = command; *at; at++) {
+        if (starts && !strncmp(at, name, sizeof(name) - 1)) {
+            pf_stream_print(out, "%s", pf_program_name());
+            at += sizeof(name) - 2;
+        }
+        starts = strchr(" \n(", *at);
+        pf_stream_print(out, *at == '\n' ? "%c    " : "%c", *at);
+    }
+    pf_stream_print(out, "\n");
 }
 
 static void print_examples(struct pf_stream *out, const struct pf_command *command)
 {
-    const char *line = command->examples;
+    const struct pf_example *example;
 
-    pf_stream_print(out, "%s", line ? "\nExamples:\n" : "");
-    while (line && *line) {
-        const size_t bytes = strcspn(line, "\n");
-
-        pf_stream_print(out, "  %s %.*s\n", pf_program_name(), (int)bytes, line);
-        line += bytes + (line[bytes] != 0);
+    pf_stream_print(out, "\nExamples:\n");
+    for (size_t i = 0; (example = pf_example_at(command->name, i)) && example->first; i++) {
+        print_paragraph(out, example->why, 2);
+        print_command(out, example->command);
     }
-}
-
-static void print_short(struct pf_stream *out, const struct pf_command *command)
-{
-    print_first_options(out, command);
-    print_examples(out, command);
-    pf_stream_print(out, "\nAll %zu options: %s %s --help --all, and man perfile-%s.\n", count_all(command, false),
-                    pf_program_name(), command->name, command->name);
 }
 
 static void print_all(struct pf_stream *out, const struct pf_command *command)
@@ -231,8 +301,34 @@ static void print_all(struct pf_stream *out, const struct pf_command *command)
         pf_stream_print(out, "\n%s:\n", (*group)->title);
         for (const struct pf_option *option = (*group)->options; option->name; option++)
             if (!option->hidden)
-                print_option(out, command, option, SIZE_MAX);
+                print_option(out, command, option, false);
     }
+}
+
+static void print_short(struct pf_stream *out, const struct pf_command *command)
+{
+    const size_t count = count_all(command, false);
+
+    if (count <= FEW_OPTIONS)
+        print_all(out, command);
+    else
+        print_first_options(out, command);
+    print_examples(out, command);
+    if (count > FEW_OPTIONS)
+        pf_stream_print(out, "\nAll %zu options: %s %s --help --all; man perfile-%s.\n", count, pf_program_name(),
+                        command->name, command->name);
+}
+
+static void print_usage(struct pf_stream *out, const struct pf_command *command)
+{
+    char words[160];
+    size_t column = 6;
+
+    snprintf(words, sizeof(words), "%s %s [OPTIONS]%s%s", pf_program_name(), command->name, command->operand ? " " : "",
+             command->operand ? command->operand : "");
+    pf_stream_print(out, "Usage:");
+    print_words(out, words, 7, &column);
+    pf_stream_print(out, "\n\n");
 }
 
 int pf_help_verb(const struct pf_command *command, bool all)
@@ -241,9 +337,9 @@ int pf_help_verb(const struct pf_command *command, bool all)
 
     if (pf_stream_open(&out, NULL))
         return PF_STATUS_OUTPUT;
-    pf_stream_print(&out, "Usage: %s %s [OPTIONS]%s%s\n\n", pf_program_name(), command->name,
-                    command->operand ? " " : "", command->operand ? command->operand : "");
+    print_usage(&out, command);
     print_paragraph(&out, command->doc, 0);
-    (all || count_all(command, false) <= FEW_OPTIONS ? print_all : print_short)(&out, command);
+    print_views(&out, command);
+    (all ? print_all : print_short)(&out, command);
     return pf_stream_close(&out, true);
 }

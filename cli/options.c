@@ -105,8 +105,8 @@ const struct pf_option_group pf_serial_reading_group = {"Reading", serial_option
     PF_ROW(TEXT, option, short_option, value, PF_AT(filter.member), __VA_ARGS__)
 #define FILTERS(cpu_letter, comms_letter, tid_letter)                                                                  \
     FILTER("time", 0, "START,STOP", time,                                                                              \
-           "Only samples from START to STOP, in seconds as printed; either may be empty. +1.5,+3 counts from the "     \
-           "first sample. 10%-20% is a percentage range of the recording, 30%/2 the second 30 percent. \"2026-11-28 "  \
+           "Only samples from START to STOP, in seconds as printed (either may be empty), or in 10%-20% of the "       \
+           "recording. +1.5,+3 counts from the first sample, 30%/2 is the second 30 percent. \"2026-11-28 "            \
            "03:43:03,2026-11-28 03:43:05\" is by date and time of day in the local time zone, as the field tod of "    \
            "script prints them; that needs a file with the feature CLOCK_DATA (record -k). If the header has no "      \
            "sample times, the file is scanned first; not possible for a stream.",                                      \

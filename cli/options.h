@@ -243,7 +243,6 @@ struct pf_command {
     const char *name;     /* "": what stands before the verb */
     const char *summary;  /* half a sentence, lower case, no full stop */
     const char *doc;      /* paragraph */
-    const char *examples; /* lines of the short help, without the program's name; NULL: none */
     const char *operand;  /* "[FILE]", or NULL */
     size_t operand_max;
     struct pf_values operand_values;          /* of the first operand */

@@ -18,9 +18,9 @@ extern const struct pf_option_group pf_writing_group;
 #define PF_OPTION_REPORT_FORMAT                                                                                        \
     PF_VALUES(                                                                                                         \
         CHOICE, "format", 0, "FORMAT", PF_AT(format), .known = pf_report_format_at,                                    \
-        "The format of the report of what was kept and what was dropped, in tables a row for each recording that "     \
-        "was written or, of merge, read; it goes to standard output, or to standard error if the recording goes "      \
-        "there.")
+        "The format of the report of what was kept and what was dropped. Tables have a row for each recording that "   \
+        "was written or, of merge, read. The report goes to standard output, or to standard error if the recording "   \
+        "goes there.")
 /* "text", "json", and the other formats of tables, in which each recording is a row. */
 const char *pf_report_format_at(size_t index, const char **doc);
 
