@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""completion.py PERFILE: what bash, zsh and fish complete, asked of the shells that are installed."""
+"""completion.py PERFILE SOURCE: what bash, zsh and fish complete, asked of the shells that are installed."""
 import os
 import pathlib
 import pty
@@ -33,15 +33,31 @@ QUESTIONS = [
     ('perfile completion z', {'zsh'}, {'bash'}),
     ('perfile info recor', {'recording.data'}, set()),
     ('perfile info -i recor', {'recording.data'}, set()),
+    # views before options, which come after a dash only
+    ('perfile sched ', {'latency', 'timehist', 'record'}, {'--columns', '--help', 'recording.data'}),
+    ('perfile kmem recor', {'record', 'recording.data'}, set()),
+    ('perfile sched --col', {'--columns', '--color'}, {'latency'}),
+    ('perfile ', {'report', 'record'}, {'--version'}),
+    ('perfile sched latency recor', {'recording.data'}, {'record'}),
+    # what only this machine or the recording knows
+    ('perfile report -i recording.data --comms ', {'workload'}, {'recording.data'}),
+    ('perfile report -i recording.data --symbols ', {'count_words', 'main'}, {'--symbols'}),
+    ('perfile report -i recording.data -S count_words,ma', {'count_words,main', 'count_words,make_text'}, {'count_words,merge'}),
+    ('perfile report -i recording.data -d wor', {'workload'}, set()),
+    ('perfile script -i recording.data -e cpu', {'cpu-clock'}, set()),
+    ('perfile script -i missing.data -e cpu', set(), {'cpu-clock'}),
+    ('perfile annotate count_', {'count_words'}, set()),
+    ('perfile record -e page-f', {'page-faults'}, set()),
+    ('perfile record -e cpu-clock,page-f', {'cpu-clock,page-faults'}, set()),
+    ('perfile record -p ', {str(os.getppid())}, set()),
+    ('perfile top -u roo', {'root'}, set()),
 ]
 BASH = '''
 compopt() { :; }
 . ./perfile.bash
-for line; do
-    read -ra COMP_WORDS <<<"$line"
-    [[ $line == *' ' ]] && COMP_WORDS+=('')
-    COMP_CWORD=$((${#COMP_WORDS[@]} - 1))
-    _perfile perfile "${COMP_WORDS[COMP_CWORD]}" "${COMP_WORDS[COMP_CWORD - 1]}"
+for COMP_LINE; do
+    COMP_POINT=${#COMP_LINE}
+    _perfile perfile "${COMP_LINE##*[ =:]}"
     printf '%s ' "${COMPREPLY[@]}"
     echo
 done
@@ -58,9 +74,10 @@ def ask_bash(folder, environment):
 def ask_fish(folder, environment):
     answers = []
     for typed, _, _ in QUESTIONS:
-        out = subprocess.run(['fish', '-c', FISH, typed], cwd=folder, env=environment, stdout=subprocess.PIPE, text=True,
-                             check=True, stdin=subprocess.DEVNULL).stdout
-        answers.append(set(out.split()))
+        done = subprocess.run(['fish', '-c', FISH, typed], cwd=folder, env=environment, capture_output=True, text=True,
+                              check=True, stdin=subprocess.DEVNULL)
+        assert not done.stderr, done.stderr
+        answers.append(set(done.stdout.split()))
     return answers
 
 
@@ -115,18 +132,22 @@ bindkey '^X' ask
 
 def main():
     hermetic.settle()
-    perfile = pathlib.Path(sys.argv[1]).resolve()
-    wrapper = os.environ.get('MESON_EXE_WRAPPER', '').split()
+    perfile, source = hermetic.runnable(sys.argv[1]), pathlib.Path(sys.argv[2]).absolute()
     failed, asked = 0, []
     with tempfile.TemporaryDirectory(prefix='perfile-completion-') as name:
         folder = pathlib.Path(name)
-        environment = hermetic.environment(PATH='/usr/bin:/bin', HOME=name)
-        (folder / 'recording.data').write_text('')
+        environment = hermetic.environment(PATH=f'{folder}/bin:/usr/bin:/bin', HOME=name)
+        (folder / 'bin').mkdir()
+        os.symlink(perfile, folder / 'bin/perfile')
+        examples = source / 'examples'
+        for path in 'recording.data', 'perf.data':  # with the symbols of its program inside
+            subprocess.run([perfile, '-q', 'bundle', '--symfs', examples / 'symfs', '-o', folder / path,
+                            examples / 'workload.perf.data'], check=False)
         for shell, ask in {'bash': ask_bash, 'zsh': ask_zsh, 'fish': ask_fish}.items():
             if not shutil.which(shell, path=environment['PATH']):
                 print(f'{shell} is not installed')
                 continue
-            code = subprocess.check_output([*wrapper, perfile, 'completion', shell])
+            code = subprocess.check_output([perfile, 'completion', shell])
             (folder / f'perfile.{shell}').write_bytes(code)
             asked.append(shell)
             for (typed, wanted, unwanted), answer in zip(QUESTIONS, ask(folder, environment)):
