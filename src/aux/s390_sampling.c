@@ -98,10 +98,11 @@ static void put_trailer(struct pf_text *text, const struct pf_aux_packet *packet
 {
     const uint8_t *data = packet->data;
     const bool clock = data[0] >> 5 & 1; /* the time is a STORE CLOCK EXTENDED value: its second to ninth bytes */
-    pf_put_format(text, "Trailer %c%c%c bsdes:%u dsdes:%u Overflow:%" PRIu64 " Time:%#" PRIx64 " C:%u TOD:%#" PRIx64,
+    pf_put_format(text, "Trailer %c%c%c bsdes:%u dsdes:%u Overflow:%" PRIu64 " Time:%#" PRIx64,
                   data[0] & 0x80 ? 'F' : ' ', data[0] & 0x40 ? 'A' : ' ', clock ? 'T' : ' ',
                   pf_load16(data + 4, PF_AUX_BIG), pf_load16(data + 6, PF_AUX_BIG), pf_load64(data + 8, PF_AUX_BIG),
-                  pf_load64(data + 16 + clock, PF_AUX_BIG), data[48] >> 7u, pf_load64(data + 56, PF_AUX_BIG));
+                  pf_load64(data + 16 + clock, PF_AUX_BIG));
+    pf_put_format(text, " C:%u TOD:%#" PRIx64, data[48] >> 7u, pf_load64(data + 56, PF_AUX_BIG));
 }
 
 static const struct pf_aux_kind kinds[KINDS] = {

@@ -20,10 +20,11 @@ USES = {
     'model': ['base', 'io', 'schema', 'format'],
     'edit': ['base', 'io', 'schema', 'format', 'model'],
     'record': ['base', 'io', 'schema', 'format'],
+    'aux': ['base', 'public'],
     'symbol': ['base', 'public'],
     'analysis': ['base', 'symbol', 'public'],
     'view': ['base', 'schema', 'symbol', 'analysis', 'public'],
-    'output': ['base', 'symbol', 'analysis', 'view', 'public'],
+    'output': ['base', 'aux', 'symbol', 'analysis', 'view', 'public'],
 }
 FORBIDDEN = re.compile(r'^(__)?(v?f?printf|puts|putchar|perror|fputs|fputc|fwrite|exit|_exit|_Exit|quick_exit|abort|'
                        r'stderr|stdout|assert_fail|err|errx|warn|warnx|signal|sigaction|setlocale)(_chk)?$')

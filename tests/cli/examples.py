@@ -136,7 +136,7 @@ def check_words(where, command, verbs, general):
         fail(where, f'no verb {words[0]}: {command}')
         return 1
     options = {re.sub('[=,.].*', '', word) for word in words[1:] if re.match('--?[a-zA-Z]', word)}
-    known = general | option_names(verbs, words[0], *(['record'] if 'record' in words else []))
+    known = general | {'--candidates'} | option_names(verbs, words[0], *(['record'] if 'record' in words else []))
     unknown = {option for option in options if option not in known and not (option[1] != '-' and option[:2] in known)}
     if unknown:
         fail(where, f'{words[0]} has no {", ".join(sorted(unknown))}: {command}')

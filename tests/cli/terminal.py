@@ -59,11 +59,11 @@ class Terminal:
         self.base = hermetic.environment(PATH='/usr/bin:/bin', HOME=str(folder), TERM='xterm')
         self.wrapper = os.environ.get('MESON_EXE_WRAPPER', '').split()
 
-    def start(self, *arguments, columns=80, output=None, error=None, source=None, **environment):
+    def start(self, *arguments, columns=80, lines=24, output=None, error=None, source=None, **environment):
         if 'report' in arguments and not source: # its interactive view has a test of its own
             source = subprocess.DEVNULL
         control, slave = pty.openpty()
-        fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack('HHHH', 24, columns, 0, 0))
+        fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack('HHHH', lines, columns, 0, 0))
 
         def own_terminal():
             os.setsid()
@@ -189,7 +189,7 @@ def test_environment(t):
         status, text = t.run('info', 'good', PAGER='env', **given)
         expect(f'{given} becomes {wanted}', status == 0 and wanted in text.splitlines() and 'LV=-c' in text, text)
     if shutil.which('less', path='/usr/bin:/bin'):
-        status, text = t.run('help', 'completion', columns=120)
+        status, text = t.run('help', 'completion', columns=120, lines=60)
         expect('less ends at once where all fits', status == 0 and 'Usage: perfile completion' in text, text)
 
 

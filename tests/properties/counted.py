@@ -22,7 +22,7 @@ PLURAL = re.compile(r'(?<![\w.,/:*+-])1 (?:more )?([a-z]+s)\b|'
 SOURCES = pathlib.Path(__file__).resolve().parent.parent.parent
 LITERAL = re.compile(r'"((?:[^"\\\n]|\\.)*)"|\bPRI([iduxX]\d+)')
 LITERALS = re.compile(rf'(?:{LITERAL.pattern})(?:\s*(?:{LITERAL.pattern}))*')
-COUNTED = re.compile(r'%[-*0-9.]*(?:ll|z|l|h)?[iud]\d* (?:of %[a-z]*u\d* )?(?:more |further )?([a-z]+s)\b')
+COUNTED = re.compile(r'%[-*0-9.]*(?:ll|z|l|h)?[iud]\d* (?:of %[a-z]*u\d* )?(?:more |further )?([a-z]+s)\b(?!:)')
 UNITS = {'bytes', 'ns', 'ms', 'seconds', 'pixels'} | NO_PLURALS
 PERFS = {'sched.c', 'timehist.c', 'trace.c', 'kwork_top.c', 'stdio.c', 'text.c', 'code.c', 'events.c'}  # in src/output: perf's text
 # What is never one.
