@@ -33,14 +33,27 @@ void pf_text_cache_discard(struct pf_text_cache *kept)
     pf_text_cache_open(kept, allocator, kept->shared);
 }
 
-static void position(const struct pf_text_cache *kept, struct pf_text_cache_table *table,
+/* The slot of a text with these keys, or the empty one where it belongs. */
+static uintptr_t *slot_of(struct pf_text_cache_table *table, uint64_t hash, const struct pf_text_cache_text *text)
+{
+    for (size_t i = (size_t)hash & (table->size - 1);; i = (i + 1) & (table->size - 1)) {
+        const uintptr_t slot = table->slots[i];
+        const struct pf_text_cache_text *other = pf_text_cache_of_slot(slot);
+        const bool may_equal = (slot & PF_TEXT_CACHE_TAG) == pf_text_cache_tag(hash);
+        if (!slot || (may_equal && other->a == text->a && other->b == text->b))
+            return &table->slots[i];
+    }
+}
+
+/* Returns whether the slot was empty. */
+static bool position(const struct pf_text_cache *kept, struct pf_text_cache_table *table,
                      const struct pf_text_cache_text *text)
 {
     const uint64_t hash = pf_text_cache_hash(kept, text->a, text->b);
-    size_t i = (size_t)hash & (table->size - 1);
-    while (table->slots[i])
-        i = (i + 1) & (table->size - 1);
-    __atomic_store_n(&table->slots[i], (uintptr_t)text | pf_text_cache_tag(hash), __ATOMIC_RELEASE);
+    uintptr_t *slot = slot_of(table, hash, text);
+    const bool was_empty = !*slot;
+    __atomic_store_n(slot, (uintptr_t)text | pf_text_cache_tag(hash), __ATOMIC_RELEASE);
+    return was_empty;
 }
 
 static bool grow(struct pf_text_cache *kept)
@@ -53,7 +66,7 @@ static bool grow(struct pf_text_cache *kept)
     table->size = size;
     for (size_t i = 0; old && i < old->size; i++)
         if (old->slots[i])
-            position(kept, table, pf_text_cache_of_slot(old->slots[i]));
+            (void)position(kept, table, pf_text_cache_of_slot(old->slots[i]));
     if (kept->shared)
         table->smaller = old;
     else if (old)
@@ -62,18 +75,30 @@ static bool grow(struct pf_text_cache *kept)
     return true;
 }
 
-const struct pf_text_cache_text *pf_text_cache_add(struct pf_text_cache *kept, const struct pf_text_cache_text *head,
-                                                   const char *bytes)
+struct pf_text_cache_text *pf_text_cache_new(struct pf_text_cache *kept, const struct pf_text_cache_text *head)
 {
-    if ((!kept->table || 2 * kept->used >= kept->table->size) && !grow(kept))
-        return NULL;
     struct pf_text_cache_text *text = pf_arena_new(&kept->arena, sizeof(*text) + head->bytes);
     if (!text)
         return NULL;
     *text = *head;
-    memcpy(text + 1, bytes, head->bytes);
-    kept->used++;
     kept->bytes += sizeof(*text) + head->bytes;
-    position(kept, kept->table, text);
     return text;
+}
+
+bool pf_text_cache_publish(struct pf_text_cache *kept, const struct pf_text_cache_text *text)
+{
+    if ((!kept->table || 2 * kept->used >= kept->table->size) && !grow(kept))
+        return false;
+    kept->used += position(kept, kept->table, text);
+    return true;
+}
+
+const struct pf_text_cache_text *pf_text_cache_add(struct pf_text_cache *kept, const struct pf_text_cache_text *head,
+                                                   const char *bytes)
+{
+    struct pf_text_cache_text *text = pf_text_cache_new(kept, head);
+    if (!text)
+        return NULL;
+    memcpy(text + 1, bytes, head->bytes);
+    return pf_text_cache_publish(kept, text) ? text : NULL;
 }

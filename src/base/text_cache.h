@@ -40,7 +40,11 @@ void pf_text_cache_open(struct pf_text_cache *kept, const struct perfile_allocat
 /* Discards all texts; more can be added then. */
 void pf_text_cache_discard(struct pf_text_cache *kept);
 void pf_text_cache_close(struct pf_text_cache *kept);
-/* Keeps a copy under keys that were not there yet. NULL when out of memory. */
+/* In two steps: zeroed memory for a text, which may be filled, and its publication. It replaces a text with its keys. */
+struct pf_text_cache_text *pf_text_cache_new(struct pf_text_cache *kept, const struct pf_text_cache_text *head);
+/* False when out of memory. */
+bool pf_text_cache_publish(struct pf_text_cache *kept, const struct pf_text_cache_text *text);
+/* Keeps a copy. NULL when out of memory. */
 const struct pf_text_cache_text *pf_text_cache_add(struct pf_text_cache *kept, const struct pf_text_cache_text *head,
                                                    const char *bytes);
 
@@ -67,10 +71,11 @@ static inline const struct pf_text_cache_text *pf_text_cache_of_slot(uintptr_t s
     return (const struct pf_text_cache_text *)(slot & ~(uintptr_t)PF_TEXT_CACHE_TAG);
 }
 
-/* NULL: there is none. `hash` is that of the keys. */
-static inline const struct pf_text_cache_text *pf_text_cache_find_hashed(const struct pf_text_cache *kept,
-                                                                         uint64_t hash, uint64_t a, uint64_t b)
+/* NULL: there is none. */
+static inline const struct pf_text_cache_text *pf_text_cache_find(const struct pf_text_cache *kept, uint64_t a,
+                                                                  uint64_t b)
 {
+    const uint64_t hash = pf_text_cache_hash(kept, a, b);
     const struct pf_text_cache_table *table = __atomic_load_n(&kept->table, __ATOMIC_ACQUIRE);
     if (!table)
         return NULL;
@@ -83,32 +88,6 @@ static inline const struct pf_text_cache_text *pf_text_cache_find_hashed(const s
         const struct pf_text_cache_text *text = pf_text_cache_of_slot(slot);
         if (text->a == a && text->b == b)
             return text;
-    }
-}
-
-static inline const struct pf_text_cache_text *pf_text_cache_find(const struct pf_text_cache *kept, uint64_t a,
-                                                                  uint64_t b)
-{
-    return pf_text_cache_find_hashed(kept, pf_text_cache_hash(kept, a, b), a, b);
-}
-
-/*
- * Prefetches the slot of a hash that is looked up soon. Memory is slow, but answers many requests at a time: prefetch
- * the slots of several texts, then the texts, then find them.
- */
-static inline void pf_text_cache_expect_slot(const struct pf_text_cache *kept, uint64_t hash)
-{
-    const struct pf_text_cache_table *table = __atomic_load_n(&kept->table, __ATOMIC_ACQUIRE);
-    if (table)
-        __builtin_prefetch(&table->slots[(size_t)hash & (table->size - 1)]);
-}
-
-static inline void pf_text_cache_expect_text(const struct pf_text_cache *kept, uint64_t hash)
-{
-    const struct pf_text_cache_table *table = __atomic_load_n(&kept->table, __ATOMIC_ACQUIRE);
-    if (table) {
-        const size_t i = (size_t)hash & (table->size - 1);
-        __builtin_prefetch(pf_text_cache_of_slot(__atomic_load_n(&table->slots[i], __ATOMIC_ACQUIRE)));
     }
 }
 

@@ -78,6 +78,19 @@ bool pf_symbols_locate(struct pf_symbols *symbols, const struct perfile_map *map
  */
 const struct perfile_map *pf_symbols_map(struct pf_symbols *symbols, const struct perfile_space *space, uint64_t ip);
 
+/* Addresses, both included. */
+struct pf_extent {
+    uint64_t first, last;
+};
+
+/*
+ * The addresses around `ip` with the same module and symbol, or none: pf_symbols_map and pf_symbols_locate, which gave
+ * `map` and `location` for it, need not be asked for them. There may be more. False: other addresses must be looked up.
+ */
+bool pf_symbols_extent(const struct pf_symbols *symbols, const struct perfile_space *space,
+                       const struct perfile_map *map, uint64_t ip, const struct pf_location *location,
+                       struct pf_extent *extent);
+
 /*
  * Whether the result for the address does not depend on earlier look-ups, and no file is read for it: its module is
  * known and loaded, with its lines when `lines` are wanted, or there is none.

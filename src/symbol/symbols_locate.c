@@ -269,6 +269,56 @@ bool pf_symbols_is_settled(const struct pf_symbols *symbols, const struct perfil
     return !lines || !pf_module_has_inlines(module) || module->inlines_tried;
 }
 
+/* ---- extents ---- */
+
+/* Cuts off what is not in [start, end). */
+static void clip(struct pf_extent *extent, uint64_t start, uint64_t end)
+{
+    extent->first = pf_max(extent->first, start);
+    extent->last = pf_min(extent->last, end - 1);
+}
+
+/* Whether the address is as far from that of the location in the module as in memory: not in another segment. */
+static bool is_beside(const struct pf_module_data *module, const struct perfile_map *map, uint64_t ip,
+                      const struct pf_location *location, uint64_t other)
+{
+    uint64_t address;
+    return pf_module_address(module, map, other, &address) && address - location->table_address == other - ip;
+}
+
+/* Those in a table: the piece of a symbol, or a gap between two. */
+static bool clip_to_symbol(const struct pf_module_data *module, const struct perfile_map *map, uint64_t ip,
+                           const struct pf_location *location, struct pf_extent *extent)
+{
+    const struct pf_symbol_table *table = module->table;
+    const uint64_t address = location->table_address, to_memory = ip - address;
+    const struct pf_symbol *after = table->symbols + pf_symbol_table_after(table, address);
+    const struct pf_symbol *at = after > table->symbols ? after - 1 : NULL;
+    if (at && address < at->end)
+        clip(extent, at->start + to_memory, at->end + to_memory);
+    else if (at)
+        clip(extent, at->end + to_memory, extent->last + 1);
+    if (after < table->symbols + table->count)
+        clip(extent, extent->first, after->start + to_memory);
+    return extent->first <= ip && ip <= extent->last && is_beside(module, map, ip, location, extent->first) &&
+           is_beside(module, map, ip, location, extent->last);
+}
+
+bool pf_symbols_extent(const struct pf_symbols *symbols, const struct perfile_space *space,
+                       const struct perfile_map *map, uint64_t ip, const struct pf_location *location,
+                       struct pf_extent *extent)
+{
+    const struct perfile_map *held = perfile_space_find(space, ip);
+    const struct pf_module_data *module = held ? pf_module_at(symbols, location->module) : NULL;
+    const bool is_moved = held && map == held->replaced; /* code that was made later may have names, too */
+    if (!module || is_moved || module->kind == PF_MODULE_JIT || (map != held && location->symbol == PF_NO_SYMBOL))
+        return false;
+    *extent = (struct pf_extent){held->start, held->end - 1};
+    if (module->table)
+        return clip_to_symbol(module, map, ip, location, extent);
+    return !held->replaced && !may_have_perf_map(symbols, module, map);
+}
+
 /* ---- symbols ---- */
 
 /* The end of the last piece of this symbol after symbols inside it. */

@@ -16,22 +16,27 @@ void pf_symbol_table_close(struct pf_symbol_table *table)
     pf_free(table->allocator, table, sizeof(*table));
 }
 
-const struct pf_symbol *pf_symbol_table_find(const struct pf_symbol_table *table, uint64_t address)
+size_t pf_symbol_table_after(const struct pf_symbol_table *table, uint64_t address)
 {
-    const struct pf_symbol *at = table->symbols;
+    const struct pf_symbol *first = table->symbols, *at = first;
     size_t count = table->count;
     if (!count || address < at->start)
-        return NULL;
-    if (PF_LIKELY(table->starts)) {
-        at += pf_last_below(table->starts, count, (uint32_t)pf_min(address - at->start, UINT32_MAX));
-        return address < at->end ? at : NULL;
-    }
+        return 0;
+    if (PF_LIKELY(table->starts))
+        return pf_last_below(table->starts, count, (uint32_t)pf_min(address - at->start, UINT32_MAX)) + 1;
     while (count > 1) {
         size_t half = count / 2;
         at += at[half].start <= address ? half : 0; /* becomes a conditional move */
         count -= half;
     }
-    return address < at->end ? at : NULL;
+    return (size_t)(at - first) + 1;
+}
+
+const struct pf_symbol *pf_symbol_table_find(const struct pf_symbol_table *table, uint64_t address)
+{
+    const size_t after = pf_symbol_table_after(table, address);
+    const struct pf_symbol *at = after ? &table->symbols[after - 1] : NULL;
+    return at && address < at->end ? at : NULL;
 }
 
 bool pf_symbol_table_address(const struct pf_symbol_table *table, uint64_t file_offset, uint64_t *address)

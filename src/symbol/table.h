@@ -87,6 +87,8 @@ void pf_symbol_table_close(struct pf_symbol_table *table);
 
 /* The symbol that covers the address, or NULL. */
 const struct pf_symbol *pf_symbol_table_find(const struct pf_symbol_table *table, uint64_t address);
+/* How many symbols start at the address or before it. */
+size_t pf_symbol_table_after(const struct pf_symbol_table *table, uint64_t address);
 static inline const char *pf_symbol_name(const struct pf_symbol_table *table, const struct pf_symbol *symbol)
 {
     return table->text + symbol->name;

@@ -138,7 +138,6 @@ struct pf_script_location {
 };
 
 struct pf_script_locations; /* addresses and their texts in one of these styles */
-struct pf_script_plain;     /* a page of an address space whose frames are their addresses alone */
 
 /* How the samples of one event are printed. */
 struct pf_script_plan {
@@ -219,7 +218,6 @@ struct pf_script {
     unsigned data_src_width;
     struct pf_symbols *symbols; /* opened when the first address asks */
     struct pf_script_locations *locations;
-    struct pf_script_plain *plain; /* those that were met, by a hash; NULL: none */
     struct pf_script_source *source;
     uint8_t *block; /* code between two branches */
     struct pf_disassembler *disassembler;
@@ -284,10 +282,6 @@ struct pf_script_locations *pf_script_locations(struct pf_script *script, unsign
 void pf_script_put_location(struct pf_script *script, struct pf_script_locations *locations, uint64_t address);
 /* The same of the sample's own address, in the space of its mode. */
 void pf_script_put_ip_text(struct pf_script *script, struct pf_script_locations *locations);
-/* The hash of the address of the current sample, for pf_script_expect_ip; any number when it is not looked up. */
-uint64_t pf_script_hash_ip(struct pf_script *script);
-/* It will be looked up soon: first its slot, then the text is fetched. */
-void pf_script_expect_ip(const struct pf_script_plan *plan, uint64_t hash, bool text);
 void pf_script_symbols_close(struct pf_script *script);
 /* No other thread may use the texts meanwhile. */
 void pf_script_discard_locations(struct pf_script *script);

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Addresses with their symbols and modules: the text of an address is made once for each address space, and copied from
- * then on.
+ * Addresses with their symbols and modules. What follows an address is made once for each function, and found by the
+ * ranges of addresses that have it. Where a text also depends on the address itself, it is made once for each address of
+ * an address space.
  */
 #include "output/script/script.h"
 
 #include <stdio.h>
 
-#include "base/text_cache.h"
+#include "base/range_cache.h"
 #include "symbol/demangle/demangle.h"
 #include "symbol/symbols.h"
 
@@ -15,20 +16,29 @@ enum {
     TEXT_BYTES_MAX = 16 << 20, /* then all texts are discarded: those that are still in use are made again soon */
     COPY_BYTES_MAX = 4096,     /* longer texts exist, but need no speed */
     SOURCES_MAX = 64,
+    HEAD_CAPACITY = 24, /* of an address, and of an offset */
 };
 
 enum {
     MARK_MAPPED = 1 << 0, /* something is there */
-    MARK_PLAIN = 1 << 1,  /* the texts of all addresses of the page are the addresses alone */
+    MARK_TAIL = 1 << 1,   /* the address comes before the text */
+    MARK_OFFSET = 1 << 2, /* and its offset from the start of the symbol within it */
+    MARK_BITS = 3,        /* after so many bytes: the other bits */
 };
 
+/* A text, and the address that offsets count from. */
+struct words {
+    const struct pf_text_cache_text *text; /* NULL: none was made yet */
+    uint64_t origin;
+};
+
+/* Texts in one style. Of a frame they are a line, which starts with a tab; their marks are those above. */
 struct pf_script_locations {
     struct pf_script_locations *next;
     unsigned style;
-    /*
-     * By address space and address. In the style of a frame a text is "\t", the line and "\n". Marks are those below.
-     */
-    struct pf_text_cache texts;
+    struct pf_text_cache texts;   /* by address space and address */
+    struct pf_range_cache ranges; /* of address spaces; their values are tails */
+    struct pf_text_cache tails;   /* by module and symbol */
 };
 
 /* ---- opening ----------------------------------------------------------------------------------------------------- */
@@ -44,24 +54,41 @@ struct pf_script_locations *pf_script_locations(struct pf_script *script, unsign
     if (!locations)
         return NULL;
     pf_text_cache_open(&locations->texts, script->out->allocator, script->team);
+    pf_text_cache_open(&locations->ranges.pages, script->out->allocator, script->team);
+    pf_text_cache_open(&locations->tails, script->out->allocator, script->team);
     locations->style = style;
     locations->next = script->locations;
     __atomic_store_n(&script->locations, locations, __ATOMIC_RELEASE); /* another thread may be forgetting texts */
     return locations;
 }
 
+static bool is_full(const struct pf_script_locations *locations)
+{
+    return locations->texts.bytes + locations->ranges.pages.bytes + locations->tails.bytes > TEXT_BYTES_MAX;
+}
+
+static void discard(struct pf_script_locations *locations)
+{
+    pf_text_cache_discard(&locations->texts);
+    pf_text_cache_discard(&locations->ranges.pages);
+    pf_text_cache_discard(&locations->tails);
+}
+
 void pf_script_discard_locations(struct pf_script *script)
 {
     struct pf_script_locations *locations = __atomic_load_n(&script->locations, __ATOMIC_ACQUIRE);
     for (; locations; locations = locations->next)
-        if (locations->texts.bytes > TEXT_BYTES_MAX)
-            pf_text_cache_discard(&locations->texts);
+        if (is_full(locations))
+            discard(locations);
 }
 
 void pf_script_symbols_close(struct pf_script *script)
 {
-    for (struct pf_script_locations *locations = script->locations; locations; locations = locations->next)
+    for (struct pf_script_locations *locations = script->locations; locations; locations = locations->next) {
         pf_text_cache_close(&locations->texts);
+        pf_text_cache_close(&locations->ranges.pages);
+        pf_text_cache_close(&locations->tails);
+    }
     pf_symbols_close(script->symbols);
 }
 
@@ -125,21 +152,31 @@ static bool has_file_offset(const struct pf_script_location *location)
     return !location->map->symbol && (!module->kernel || !module->table || module->path);
 }
 
+/* Writes at most HEAD_CAPACITY bytes. */
+static char *put_head(char *at, uint64_t address, unsigned style)
+{
+    if (style & SCRIPT_LOCATION_BARE)
+        return at;
+    if (style & SCRIPT_LOCATION_FRAME) {
+        *at = '\t';
+        return pf_script_right_hex(at + 1, address);
+    }
+    memcpy(at, "0x", 2);
+    return pf_hex_digits(at + 2, address);
+}
+
 static void put_address(struct pf_text *text, const struct pf_script_location *location, unsigned style)
 {
-    uint64_t address = location->address;
-    if (style & SCRIPT_LOCATION_FRAME) {
-        char *at = pf_text_reserve(text, SCRIPT_STEP_CAPACITY);
-        *at = '\t';
-        pf_text_commit(text, pf_script_right_hex(at + 1, address));
-        return;
-    }
-    if (style & SCRIPT_LOCATION_OFFSET && location->map)
-        address = map_offset(location);
-    if (!(style & SCRIPT_LOCATION_BARE)) {
-        pf_put_string(text, "0x");
-        pf_put_hex(text, address);
-    }
+    const bool is_offset = style & SCRIPT_LOCATION_OFFSET && location->map;
+    char *at = pf_text_reserve(text, HEAD_CAPACITY);
+    pf_text_commit(text, put_head(at, is_offset ? map_offset(location) : location->address, style));
+}
+
+/* Writes at most HEAD_CAPACITY bytes. */
+static char *put_offset(char *at, uint64_t offset)
+{
+    memcpy(at, "+0x", 3);
+    return pf_hex_digits(at + 3, offset);
 }
 
 /* `symbol` may be NULL. */
@@ -148,10 +185,8 @@ static void put_symbol(struct pf_text *text, const char *symbol, uint64_t offset
     if (!(style & SCRIPT_LOCATION_BARE))
         pf_put_char(text, ' ');
     pf_put_name(text, symbol);
-    if (symbol && style & SCRIPT_LOCATION_SYMOFF) {
-        pf_put_string(text, "+0x");
-        pf_put_hex(text, offset);
-    }
+    if (symbol && style & SCRIPT_LOCATION_SYMOFF)
+        pf_text_commit(text, put_offset(pf_text_reserve(text, HEAD_CAPACITY), offset));
 }
 
 static void put_module(struct pf_text *text, const struct pf_script_location *location, unsigned style)
@@ -251,103 +286,24 @@ static void put_lines(struct pf_text *text, const struct subject *subject, unsig
         pf_put_char(text, '\n');
 }
 
-/* Puts the text together; false after a failure. */
-static bool put_text(struct pf_script *script, unsigned style, const struct perfile_space *space,
-                     struct subject *subject)
+/* What comes after the address where that is all that its text has of it, but for the offset. Returns its marks. */
+static uint32_t put_tail(struct pf_text *text, const struct subject *subject, unsigned style)
 {
-    script->scratch.used = 0;
-    if (!(style & SCRIPT_LOCATION_CODE)) {
-        if (!look_up(script, space, style, subject))
-            return false;
-        put_lines(&script->scratch, subject, style);
-        return true;
-    }
-    if (!locate(script, space, &subject->location))
-        return false;
-    pf_script_put_code_at(script, &script->scratch, space, &subject->location, style);
-    return true;
-}
-
-/* ---- pages whose frames need no look ----------------------------------------------------------------------------- */
-
-/*
- * Frames without names are looked up only for the functions that were inlined there. Where a page of a mapping belongs
- * to a module without such functions, a text says so, and a thread that has seen it looks up no other address of the
- * page.
- */
-struct pf_script_plain {
-    uint64_t space; /* its id */
-    uint64_t page;  /* its number + 1; 0: none */
-};
-
-enum { PAGE_BITS = 12, PLAIN_BITS = 14, PAGE_INSIDE = (1 << PAGE_BITS) - 1 };
-
-static unsigned marks_of(const struct pf_script *script, unsigned style, const struct perfile_space *space,
-                         const struct pf_script_location *location)
-{
-    const uint64_t first = location->address & ~(uint64_t)PAGE_INSIDE;
-    if (!location->map)
-        return 0;
-    const bool plain = style == SCRIPT_LOCATION_FRAME && location->map->start <= first &&
-                       perfile_space_find(space, first | PAGE_INSIDE) == location->map &&
-                       !pf_symbols_may_inline(script->symbols, location->location.module);
-    return MARK_MAPPED | (plain ? MARK_PLAIN : 0);
-}
-
-static struct pf_script_plain *plain_of(const struct pf_script *script, uint64_t space, uint64_t ip)
-{
-    const uint64_t key = (space ^ ip >> PAGE_BITS << 40 ^ ip >> PAGE_BITS) * 0x9e3779b97f4a7c15ull;
-    return &script->plain[key >> (64 - PLAIN_BITS)];
-}
-
-static bool is_plain(const struct pf_script *script, uint64_t space, uint64_t ip)
-{
-    const struct pf_script_plain *plain = script->plain ? plain_of(script, space, ip) : NULL;
-    return plain && plain->page == (ip >> PAGE_BITS) + 1 && plain->space == space;
-}
-
-/* Without memory the page is looked up on. */
-static void remember_plain(struct pf_script *script, uint64_t space, uint64_t ip)
-{
-    if (!script->plain)
-        script->plain = pf_arena_new(&script->arena, sizeof(*script->plain) << PLAIN_BITS);
-    if (script->plain)
-        *plain_of(script, space, ip) = (struct pf_script_plain){space, (ip >> PAGE_BITS) + 1};
-}
-
-static void put_plain(struct pf_text *out, uint64_t ip)
-{
-    char *at = pf_text_reserve(out, SCRIPT_STEP_CAPACITY);
-    *at = '\t';
-    at = pf_script_right_hex(at + 1, ip);
-    *at++ = '\n';
-    pf_text_commit(out, at);
+    uint32_t mark = MARK_MAPPED | MARK_TAIL;
+    if (style & SCRIPT_LOCATION_SYM)
+        put_symbol(text, subject->symbol, 0, style & ~(unsigned)SCRIPT_LOCATION_SYMOFF);
+    if (subject->symbol && style & SCRIPT_LOCATION_SYMOFF)
+        mark |= MARK_OFFSET | (uint32_t)text->used << MARK_BITS;
+    if (style & SCRIPT_LOCATION_DSO)
+        put_module(text, &subject->location, style);
+    if (style & SCRIPT_LOCATION_FRAME)
+        pf_put_char(text, '\n');
+    return mark;
 }
 
 /* ---- texts ------------------------------------------------------------------------------------------------------- */
 
 static const struct pf_text_cache_text no_text;
-
-static const struct pf_text_cache_text *add_text(struct pf_script *script, struct pf_script_locations *locations,
-                                                 const struct perfile_space *space, uint64_t address)
-{
-    struct subject subject = {.location.address = address};
-    const struct pf_text_cache_text *text = NULL;
-    if (locations->texts.bytes > TEXT_BYTES_MAX) {
-        if (script->team)
-            pf_script_team_is_full(script->team);
-        else
-            pf_text_cache_discard(&locations->texts);
-    }
-    if (put_text(script, locations->style, space, &subject) && !script->scratch.failed) {
-        const struct pf_text_cache_text head = {perfile_space_id(space), address, (uint32_t)script->scratch.used,
-                                                marks_of(script, locations->style, space, &subject.location)};
-        text = pf_text_cache_add(&locations->texts, &head, script->scratch.data);
-    }
-    if (!text)
-        pf_script_fail(script, PERFILE_ERROR_MEMORY, "symbols", "out of memory");
-    return text ? text : &no_text;
-}
 
 /* Source lines and inlined functions are asked for. */
 static bool wants_lines(const struct pf_script *script, unsigned style)
@@ -356,34 +312,152 @@ static bool wants_lines(const struct pf_script *script, unsigned style)
            (style & SCRIPT_LOCATION_FRAME && !(style & SCRIPT_LOCATION_SINGLE) && !script->options->symbols->no_inline);
 }
 
-/* What has to be found out in order is left for later: the sample waits. */
-static const struct pf_text_cache_text *add_text_if_settled(struct pf_script *script,
-                                                            struct pf_script_locations *locations,
-                                                            const struct perfile_space *space, uint64_t address)
+/* Whether the text of the address is one of put_tail. */
+static bool has_tail(const struct pf_script *script, unsigned style, const struct pf_script_location *location)
 {
-    pf_script_team_lock(script->team);
-    const struct pf_text_cache_text *text = pf_text_cache_find(&locations->texts, perfile_space_id(space), address);
-    if (!text && pf_symbols_is_settled(script->symbols, space, address, wants_lines(script, locations->style)))
-        text = add_text(script, locations, space, address);
-    pf_script_team_unlock(script->team);
-    script->waits |= !text;
-    return text ? text : &no_text;
+    enum { OWN = SCRIPT_LOCATION_CODE | SCRIPT_LOCATION_DSOFF | SCRIPT_LOCATION_OFFSET | SCRIPT_LOCATION_SRCLINE };
+    return location->map && !(style & OWN) &&
+           !(wants_lines(script, style) && pf_symbols_may_inline(script->symbols, location->location.module));
 }
 
-static const struct pf_text_cache_text *make_text(struct pf_script *script, struct pf_script_locations *locations,
-                                                  const struct perfile_space *space, uint64_t address)
+/* Makes and keeps the text of one address. */
+static const struct pf_text_cache_text *add_own(struct pf_script *script, struct pf_script_locations *locations,
+                                                const struct perfile_space *space, const struct subject *subject)
+{
+    if (locations->style & SCRIPT_LOCATION_CODE)
+        pf_script_put_code_at(script, &script->scratch, space, &subject->location, locations->style);
+    else
+        put_lines(&script->scratch, subject, locations->style);
+    const struct pf_text_cache_text head = {perfile_space_id(space), subject->location.address,
+                                            (uint32_t)script->scratch.used, subject->location.map ? MARK_MAPPED : 0};
+    return script->scratch.failed ? NULL : pf_text_cache_add(&locations->texts, &head, script->scratch.data);
+}
+
+static const struct pf_text_cache_text *find_tail(struct pf_script *script, struct pf_script_locations *locations,
+                                                  const struct subject *subject)
+{
+    const struct pf_location *location = &subject->location.location;
+    const struct pf_text_cache_text *tail = pf_text_cache_find(&locations->tails, location->module, location->symbol);
+    if (tail)
+        return tail;
+    const uint32_t mark = put_tail(&script->scratch, subject, locations->style);
+    const struct pf_text_cache_text head = {location->module, location->symbol, (uint32_t)script->scratch.used, mark};
+    return script->scratch.failed ? NULL : pf_text_cache_add(&locations->tails, &head, script->scratch.data);
+}
+
+/* For all addresses of the extent that are in the page of the subject. False when out of memory. */
+static bool add_range(struct pf_script_locations *locations, uint64_t space, const struct pf_script_location *location,
+                      const struct pf_extent *extent, const struct words *words)
+{
+    const uint64_t page = location->address & ~(uint64_t)PF_RANGE_PAGE_OFFSET;
+    const uint64_t first = pf_max(extent->first, page), last = pf_min(extent->last, page | PF_RANGE_PAGE_OFFSET);
+    const struct pf_range_value value = {words->text, words->origin};
+    return pf_range_cache_add(&locations->ranges, space, first, last, &value);
+}
+
+/* Its text is NULL after a failure. */
+static struct words make_text(struct pf_script *script, struct pf_script_locations *locations,
+                              const struct perfile_space *space, struct subject *subject)
+{
+    const struct pf_script_location *location = &subject->location;
+    struct pf_extent extent;
+    script->scratch.used = 0;
+    if (!(locations->style & SCRIPT_LOCATION_CODE ? locate(script, space, &subject->location)
+                                                  : look_up(script, space, locations->style, subject)))
+        return (struct words){NULL, 0};
+    if (!has_tail(script, locations->style, location) ||
+        !pf_symbols_extent(script->symbols, space, location->map, location->address, &location->location, &extent))
+        return (struct words){add_own(script, locations, space, subject), 0};
+    const struct words words = {find_tail(script, locations, subject), location->address - location->location.offset};
+    const bool added = words.text && add_range(locations, perfile_space_id(space), location, &extent, &words);
+    return added ? words : (struct words){NULL, 0};
+}
+
+static struct words add_text(struct pf_script *script, struct pf_script_locations *locations,
+                             const struct perfile_space *space, uint64_t address)
+{
+    struct subject subject = {.location.address = address};
+    if (is_full(locations)) {
+        if (script->team)
+            pf_script_team_is_full(script->team);
+        else
+            discard(locations);
+    }
+    struct words words = make_text(script, locations, space, &subject);
+    if (!words.text) {
+        pf_script_fail(script, PERFILE_ERROR_MEMORY, "symbols", "out of memory");
+        words.text = &no_text;
+    }
+    return words;
+}
+
+static inline struct words known_text(const struct pf_script_locations *locations, uint64_t space, uint64_t address)
+{
+    const struct pf_range_value *value = pf_range_cache_find(&locations->ranges, space, address);
+    return PF_LIKELY(value != NULL) ? (struct words){value->of, value->origin}
+                                    : (struct words){pf_text_cache_find(&locations->texts, space, address), 0};
+}
+
+/* What has to be found out in order is left for later: the sample waits. */
+static struct words add_text_if_settled(struct pf_script *script, struct pf_script_locations *locations,
+                                        const struct perfile_space *space, uint64_t address)
+{
+    pf_script_team_lock(script->team);
+    struct words words = known_text(locations, perfile_space_id(space), address);
+    if (!words.text && pf_symbols_is_settled(script->symbols, space, address, wants_lines(script, locations->style)))
+        words = add_text(script, locations, space, address);
+    pf_script_team_unlock(script->team);
+    script->waits |= !words.text;
+    return words.text ? words : (struct words){&no_text, 0};
+}
+
+static __attribute__((noinline)) struct words new_text(struct pf_script *script, struct pf_script_locations *locations,
+                                                       const struct perfile_space *space, uint64_t address)
 {
     return script->is_copy && !script->in_order ? add_text_if_settled(script, locations, space, address)
                                                 : add_text(script, locations, space, address);
 }
 
 /* Finds a text, which is valid until texts are discarded: the next call may do that. */
-static inline const struct pf_text_cache_text *find_text(struct pf_script *script,
-                                                         struct pf_script_locations *locations,
-                                                         const struct perfile_space *space, uint64_t address)
+static inline struct words find_text(struct pf_script *script, struct pf_script_locations *locations,
+                                     const struct perfile_space *space, uint64_t address)
 {
-    const struct pf_text_cache_text *text = pf_text_cache_find(&locations->texts, perfile_space_id(space), address);
-    return PF_LIKELY(text != NULL) ? text : make_text(script, locations, space, address);
+    const struct words words = known_text(locations, perfile_space_id(space), address);
+    return PF_LIKELY(words.text != NULL) ? words : new_text(script, locations, space, address);
+}
+
+/* The bytes from `from` up to `end`. */
+static inline void put_part(struct pf_text *out, const struct pf_text_cache_text *text, uint32_t from, uint32_t end)
+{
+    const uint32_t bytes = end - from;
+    if (PF_UNLIKELY(bytes > COPY_BYTES_MAX)) {
+        pf_put(out, pf_text_cache_bytes(text) + from, bytes);
+        return;
+    }
+    char *at = pf_text_reserve(out, COPY_BYTES_MAX);
+    memcpy(at, pf_text_cache_bytes(text) + from, bytes);
+    pf_text_commit(out, at + bytes);
+}
+
+/* `cut`: 1 for a frame without its tab and line end, else 0. */
+static inline void put_words(struct pf_text *out, struct words words, uint64_t address, unsigned style, uint32_t cut)
+{
+    const struct pf_text_cache_text *text = words.text;
+    const uint32_t split = text->mark >> MARK_BITS;
+    uint32_t from = cut;
+    if (PF_UNLIKELY(!text->bytes))
+        return;
+    if (PF_LIKELY(text->mark & MARK_TAIL)) {
+        char *at = pf_text_reserve(out, HEAD_CAPACITY);
+        pf_text_commit(out, cut ? pf_script_right_hex(at, address) : put_head(at, address, style));
+        from = 0;
+    }
+    if (text->mark & MARK_OFFSET) {
+        put_part(out, text, 0, split);
+        pf_text_commit(out, put_offset(pf_text_reserve(out, HEAD_CAPACITY), address - words.origin));
+        from = split;
+    }
+    put_part(out, text, from, text->bytes - cut);
 }
 
 /* ---- where ------------------------------------------------------------------------------------------------------- */
@@ -394,47 +468,29 @@ const struct perfile_space *pf_script_space(struct pf_script *script, unsigned m
 }
 
 /* Data addresses and branches need not be where the sample's mode says: the kernel touches user memory, too. */
-static const struct pf_text_cache_text *find_anywhere(struct pf_script *script, struct pf_script_locations *locations,
-                                                      uint64_t address)
+static struct words find_anywhere(struct pf_script *script, struct pf_script_locations *locations, uint64_t address)
 {
     unsigned mode = script->item.record->misc & PERFILE_MISC_CPUMODE_MASK;
     unsigned other = mode == PERFILE_MISC_KERNEL ? PERFILE_MISC_USER : PERFILE_MISC_KERNEL;
-    const struct pf_text_cache_text *text = find_text(script, locations, pf_script_space(script, mode), address);
-    if (!(text->mark & MARK_MAPPED))
-        text = find_text(script, locations, pf_script_space(script, other), address);
-    return text;
+    const struct words words = find_text(script, locations, pf_script_space(script, mode), address);
+    return words.text->mark & MARK_MAPPED ? words
+                                          : find_text(script, locations, pf_script_space(script, other), address);
+}
+
+static struct words find_ip(struct pf_script *script, struct pf_script_locations *locations)
+{
+    const unsigned mode = script->item.record->misc & PERFILE_MISC_CPUMODE_MASK;
+    return find_text(script, locations, pf_script_space(script, mode), script->item.sample.ip);
 }
 
 void pf_script_put_location(struct pf_script *script, struct pf_script_locations *locations, uint64_t address)
 {
-    const struct pf_text_cache_text *text = find_anywhere(script, locations, address);
-    pf_put(script->out, pf_text_cache_bytes(text), text->bytes);
+    put_words(script->out, find_anywhere(script, locations, address), address, locations->style, 0);
 }
 
 void pf_script_put_ip_text(struct pf_script *script, struct pf_script_locations *locations)
 {
-    const unsigned mode = script->item.record->misc & PERFILE_MISC_CPUMODE_MASK;
-    const struct pf_text_cache_text *text =
-        find_text(script, locations, pf_script_space(script, mode), script->item.sample.ip);
-    pf_put(script->out, pf_text_cache_bytes(text), text->bytes);
-}
-
-uint64_t pf_script_hash_ip(struct pf_script *script)
-{
-    if (!script->plan->locations)
-        return 0;
-    const struct perfile_space *space = pf_script_space(script, script->item.record->misc & PERFILE_MISC_CPUMODE_MASK);
-    return pf_text_cache_hash(&script->plan->locations->texts, perfile_space_id(space), script->item.sample.ip);
-}
-
-void pf_script_expect_ip(const struct pf_script_plan *plan, uint64_t hash, bool text)
-{
-    if (!plan->locations)
-        return;
-    if (text)
-        pf_text_cache_expect_text(&plan->locations->texts, hash);
-    else
-        pf_text_cache_expect_slot(&plan->locations->texts, hash);
+    put_words(script->out, find_ip(script, locations), script->item.sample.ip, locations->style, 0);
 }
 
 bool pf_script_locate(struct pf_script *script, unsigned mode, uint64_t address, struct pf_script_location *location)
@@ -497,119 +553,46 @@ void pf_script_put_source_line(struct pf_script *script, const struct pf_script_
 /* ---- steps ------------------------------------------------------------------------------------------------------- */
 
 /* The frame without its tab and line end. */
-static char *put_frame(struct pf_script *script, char *at, const struct pf_text_cache_text *text)
+static char *put_frame(struct pf_script *script, char *at, struct words words, uint64_t address)
 {
     pf_script_leave(script, at);
-    if (PF_LIKELY(text->bytes >= 2))
-        pf_put(script->out, pf_text_cache_bytes(text) + 1, text->bytes - 2);
+    put_words(script->out, words, address, SCRIPT_LOCATION_FRAME, 1);
     return pf_script_enter(script);
 }
 
 char *pf_script_put_ip_location(struct pf_script *script, char *at)
 {
-    unsigned mode = script->item.record->misc & PERFILE_MISC_CPUMODE_MASK;
     *at = ' ';
-    return put_frame(script, at + 1,
-                     find_text(script, script->plan->locations, pf_script_space(script, mode), script->item.sample.ip));
+    return put_frame(script, at + 1, find_ip(script, script->plan->locations), script->item.sample.ip);
 }
 
 char *pf_script_put_addr_location(struct pf_script *script, char *at)
 {
-    return put_frame(script, at, find_anywhere(script, script->plan->addr_locations, script->item.sample.addr));
+    const uint64_t address = script->item.sample.addr;
+    return put_frame(script, at, find_anywhere(script, script->plan->addr_locations, address), address);
 }
 
-static void put_text_of(struct pf_text *out, const struct pf_text_cache_text *text)
-{
-    if (PF_UNLIKELY(text->bytes > COPY_BYTES_MAX)) {
-        pf_put(out, pf_text_cache_bytes(text), text->bytes);
-        return;
-    }
-    char *at = pf_text_reserve(out, COPY_BYTES_MAX);
-    memcpy(at, pf_text_cache_bytes(text), text->bytes);
-    pf_text_commit(out, at + text->bytes);
-}
-
-/* An address of a callchain. */
-struct frame {
-    const struct perfile_space *space;
-    uint64_t id; /* of the space */
-    uint64_t ip, hash;
-};
-
-/* Frames that are their addresses alone are written without a look where that is known. */
-static inline __attribute__((always_inline)) bool is_known(const struct pf_script *script, const struct frame *frame,
-                                                           const bool plain)
-{
-    return plain && is_plain(script, frame->id, frame->ip);
-}
-
-/* At most `most`; returns how many. */
-static inline __attribute__((always_inline)) unsigned gather_frames(struct pf_script *script,
-                                                                    const struct perfile_u64s *chain, unsigned max,
-                                                                    struct frame *frames, const bool plain)
-{
-    const struct pf_text_cache *texts = &script->plan->locations->texts;
-    struct pf_callchain_walk walk = pf_callchain_start(chain);
-    unsigned mode = walk.mode, count = 0;
-    const struct perfile_space *space = pf_script_space(script, mode);
-    uint64_t id = perfile_space_id(space);
-    for (uint64_t ip; count < max && pf_callchain_next(&walk, &ip); count++) {
-        if (PF_UNLIKELY(walk.mode != mode)) {
-            space = pf_script_space(script, mode = walk.mode);
-            id = perfile_space_id(space);
-        }
-        frames[count] = (struct frame){space, id, ip, pf_text_cache_hash(texts, id, ip)};
-        if (!is_known(script, &frames[count], plain))
-            pf_text_cache_expect_slot(texts, frames[count].hash);
-    }
-    for (unsigned i = 0; i < count; i++)
-        if (!is_known(script, &frames[i], plain))
-            pf_text_cache_expect_text(texts, frames[i].hash);
-    return count;
-}
-
-/* *left frames at most. `plain` is a constant for the compiler: frames with names lose no time. */
-static inline __attribute__((always_inline)) void put_chain(struct pf_script *script, const struct perfile_u64s *chain,
-                                                            unsigned *left, const bool plain)
+/* *left frames at most. */
+static void put_chain(struct pf_script *script, const struct perfile_u64s *chain, unsigned *left)
 {
     struct pf_script_locations *locations = script->plan->locations;
-    struct frame frames[PF_CALLCHAIN_MAX];
-    const unsigned count = gather_frames(script, chain, *left, frames, plain);
-    for (unsigned i = 0; i < count; i++) {
-        const struct frame *frame = &frames[i];
-        if (is_known(script, frame, plain)) {
-            put_plain(script->out, frame->ip);
-            continue;
-        }
-        const struct pf_text_cache_text *text =
-            pf_text_cache_find_hashed(&locations->texts, frame->hash, frame->id, frame->ip);
-        if (PF_UNLIKELY(!text))
-            text = make_text(script, locations, frame->space, frame->ip);
-        put_text_of(script->out, text);
-        if (plain && text->mark & MARK_PLAIN)
-            remember_plain(script, frame->id, frame->ip);
+    struct pf_callchain_walk walk = pf_callchain_start(chain);
+    unsigned mode = walk.mode;
+    const struct perfile_space *space = pf_script_space(script, mode);
+    for (uint64_t ip; *left && pf_callchain_next(&walk, &ip); --*left) {
+        if (PF_UNLIKELY(walk.mode != mode))
+            space = pf_script_space(script, mode = walk.mode);
+        put_words(script->out, find_text(script, locations, space, ip), ip, locations->style, 0);
     }
-    *left -= count;
-}
-
-static void put_chains(struct pf_script *script)
-{
-    const struct pf_stack_part *parts = script->stack.parts;
-    const bool plain = script->plan->locations->style == SCRIPT_LOCATION_FRAME;
-    unsigned left = pf_script_chain_max(script);
-    for (unsigned i = 0; i < script->stack.part_count; i++)
-        if (plain)
-            put_chain(script, &parts[i].ips, &left, true);
-        else
-            put_chain(script, &parts[i].ips, &left, false);
 }
 
 char *pf_script_put_callchain_locations(struct pf_script *script, char *at)
 {
+    const struct pf_stack_part *parts = script->stack.parts;
+    unsigned left = pf_script_chain_max(script);
     *at++ = '\n';
     pf_script_leave(script, at);
-    if (script->plan->shows_ip) {
-        put_chains(script);
-    }
+    for (unsigned i = 0; script->plan->shows_ip && i < script->stack.part_count; i++)
+        put_chain(script, &parts[i].ips, &left);
     return pf_script_enter(script);
 }

@@ -34,7 +34,6 @@ struct task {
     const char *comm, *cgroup, *arch;
     const struct perfile_space *kernel_space, *user_space;
     uint64_t id, period, chain_count;
-    uint64_t ip_hash;
     struct perfile_u64s user_chain; /* after the record */
     size_t at;                      /* of the record, among the bytes of the batch */
     size_t lines_end;               /* of what other records print before this */
@@ -183,7 +182,6 @@ void pf_script_team_add(struct pf_script *script)
         .id = item->id,
         .period = item->sample.period,
         .chain_count = item->sample.callchain.count,
-        .ip_hash = pf_script_hash_ip(script),
         .user_chain = item->user_chain,
         .at = task->at,
         .lines_end = batch->lines.used,
@@ -327,16 +325,6 @@ static bool add_cut(const struct pf_script_team *team, struct batch *batch, size
                      (struct cut){.task = task, .text_end = batch->text.used});
 }
 
-/* Prefetches the texts of the next tasks, so that formatting does not wait for memory. */
-static void expect(const struct batch *batch, size_t task)
-{
-    enum { TEXT_AHEAD = 6, SLOT_AHEAD = 12 };
-    if (task + SLOT_AHEAD < batch->count)
-        pf_script_expect_ip(batch->tasks[task + SLOT_AHEAD].plan, batch->tasks[task + SLOT_AHEAD].ip_hash, false);
-    if (task + TEXT_AHEAD < batch->count)
-        pf_script_expect_ip(batch->tasks[task + TEXT_AHEAD].plan, batch->tasks[task + TEXT_AHEAD].ip_hash, true);
-}
-
 static bool format(void *context, void *item, unsigned worker)
 {
     struct pf_script_team *team = context;
@@ -347,7 +335,6 @@ static bool format(void *context, void *item, unsigned worker)
     start(script, batch, &batch->text);
     for (size_t i = 0; i < batch->count && !script->failed && !batch->text.failed; i++) {
         struct task *task = &batch->tasks[i];
-        expect(batch, i);
         pf_put(&batch->text, batch->lines.data + lines, task->lines_end - lines);
         lines = task->lines_end;
         if (!try_task(script, batch, task) && !add_cut(team, batch, i))
