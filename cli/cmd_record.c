@@ -21,6 +21,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <time.h>
 #include <unistd.h>
@@ -108,9 +109,9 @@ static const struct pf_option file_options[] = {
     NUMBER(
         "realtime", 'r', "PRIORITY", realtime,
         "Read the buffers with this real-time priority (SCHED_FIFO, 1 to 99), so that less is lost on busy machines; "
-        "the command keeps its priority."),
+        "the command keeps its priority. Without it root's recordings run with the nice value -20."),
     TEXT("mmap-pages", 'm', "SIZE", ring_size,
-         "The buffer size per CPU: pages, or bytes with K or M [4M, with --call-graph auto 64M; less on machines with "
+         "The buffer size per CPU: pages, or bytes with K or M [4M, with --call-graph auto 8M; less on machines with "
          "many CPUs or little memory, and for users that may not lock more]."),
     PF_ROW(NUMBER, "compression-level", 'z', "N", PF_AT(write.level),
            "Compress the records, from 1 (fast, the default) to 22 (small).", .first = true, .usual = "1"),
@@ -185,6 +186,7 @@ struct run {
     bool unasked;         /* everything is recorded because nothing was named */
     bool named;           /* what runs already is recorded: a command only says how long */
     bool is_complete;     /* the recording was finished */
+    int priority;         /* before it was raised */
 };
 
 static void note(void *context, const char *sentence)
@@ -792,6 +794,7 @@ static int end(struct run *run)
 {
     int status = finish(run);
 
+    (void)setpriority(PRIO_PROCESS, 0, run->priority);
     run->is_complete = status <= PF_STATUS_FINDINGS;
     if (!run->workload.pid)
         return status;
@@ -804,12 +807,13 @@ static int end(struct run *run)
 }
 
 /* Sets the priority of this process and its later threads, not of the command, which was forked before. */
-static int take_priority(const struct run *run)
+static int take_priority(struct run *run)
 {
     const uint64_t wanted = run->settings->record.realtime;
     const int max = sched_get_priority_max(SCHED_FIFO);
     const struct sched_param priority = {.sched_priority = wanted <= (uint64_t)max ? (int)wanted : 0};
 
+    run->priority = pf_workload_go_first();
     if (!wanted || (priority.sched_priority && !sched_setscheduler(0, SCHED_FIFO, &priority)))
         return PF_STATUS_OK;
     if (priority.sched_priority)

@@ -4,6 +4,7 @@
 #include "options.h"
 
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <string.h>
 #include <errno.h>
@@ -11,6 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+enum { PRIORITY_FIRST = -20 }; /* of nice(1) */
 enum { STATUS_NOT_EXECUTABLE = 126, STATUS_NOT_FOUND = 127, STATUS_SIGNAL = 128 };
 
 /* In the child: waits for the signal to start, then becomes the command. */
@@ -135,6 +137,15 @@ void pf_workload_close(struct pf_workload *workload)
 }
 
 /* ---- recording --------------------------------------------------------------------------------------------------- */
+
+int pf_workload_go_first(void)
+{
+    const int former = getpriority(PRIO_PROCESS, 0);
+
+    if (!former) /* else somebody chose it */
+        (void)setpriority(PRIO_PROCESS, 0, PRIORITY_FIRST);
+    return former;
+}
 
 int pf_workload_signals(const char *verb, bool snapshots, int *signals)
 {

@@ -38,6 +38,11 @@ void pf_workload_close(struct pf_workload *workload);
  * signalfd from now on. A status, after a message of the verb.
  */
 int pf_workload_signals(const char *verb, bool snapshots, int *signals);
+/*
+ * Where the system allows it, a process of the usual priority and its later threads run before others, so that they read the buffers in
+ * time; the command, which was forked before, does not. Returns the former priority, for setpriority(2).
+ */
+int pf_workload_go_first(void);
 /* Prints why it cannot be recorded, as a message of the verb; the exit status for that. */
 int pf_workload_failure(const char *verb, int result, const struct perfile_error *error);
 
