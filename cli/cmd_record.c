@@ -289,12 +289,6 @@ static int read_fail_on_lost(struct run *run)
                : refuse("fail-on-lost", text, "a percentage from 0 to 100");
 }
 
-/* As perf has it for scripts that call us so. */
-static const char *usual_call_graph(void)
-{
-    return pf_called_perf() ? "fp" : "auto";
-}
-
 /*
  * When all switches of the machine are recorded, they show when each thread waits. When single threads are recorded,
  * the tracepoint shows when they stop, but only SWITCH records show when they go on.
@@ -302,7 +296,7 @@ static const char *usual_call_graph(void)
 static int add_off_cpu(struct run *run)
 {
     struct pf_chosen_events chosen = {.count = 0};
-    const char *chains = run->options.call_graph ? NULL : usual_call_graph();
+    const char *chains = run->options.call_graph ? NULL : pf_usual_call_graph();
     struct pf_record_settings *record = &run->settings->record;
 
     pf_choose_events("offcpu", NULL, &chosen);
@@ -344,7 +338,7 @@ static int read_options(struct run *run)
     if (record->any_branch && !run->options.branch_filter)
         run->options.branch_filter = "any";
     if ((record->frame_pointers || !record->events) && !run->options.call_graph)
-        run->options.call_graph = usual_call_graph();
+        run->options.call_graph = pf_usual_call_graph();
     if ((status = read_frequency(run)) || (status = read_ring_size(run)) || (status = read_delay(run)) ||
         (status = read_fail_on_lost(run)))
         return status;

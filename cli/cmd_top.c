@@ -531,9 +531,9 @@ static const struct pf_option what_options[] = {
     TEXT("uid", 'u', "USER", options.user, "All processes of a user."),
     FLAG("all-user", 0, PERFILE_RECORDER_ALL_USER, "Only user space, for all events."),
     FLAG("all-kernel", 0, PERFILE_RECORDER_ALL_KERNEL, "Only the kernel, for all events."),
-    STACK_FRAMES("Callchains by frame pointers: --call-graph fp."),
+    STACK_FRAMES("Callchains: --call-graph auto; called perf, fp."),
     TEXT("call-graph", 0, "HOW", options.call_graph,
-         "Callchains: fp, dwarf or auto (copies of the stack), dwarf,BYTES, lbr."),
+         "Callchains: auto, auto,BYTES (unwound at once), fp (frame pointers), dwarf, dwarf,BYTES, lbr."),
     {0},
 };
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "live.h"
 #include "message.h"
+#include "sandbox.h"
+#include "workload.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -182,20 +184,41 @@ static struct perfile_recorder_options choose(struct pf_live *live)
     options.note = note;
     options.note_context = live;
     if (record->frame_pointers && !options.call_graph)
-        options.call_graph = "fp";
-    if (options.call_graph && !strncmp(options.call_graph, "auto", 4))
-        options.call_graph = "dwarf"; /* each part is unwound when it is read */
+        options.call_graph = pf_usual_call_graph();
     if (!options.pids && !options.tids && !options.user)
         options.flags |= PERFILE_RECORDER_ALL_CPUS;
     return options;
 }
 
+/* The programs that are looked at are not trusted; Landlock comes later, for all threads. */
+static void enter_sandbox(void *settings)
+{
+    pf_sandbox_enter_thread(settings);
+}
+
+static int open_stage(struct pf_live *live, struct perfile_recorder_options *recorder)
+{
+    struct perfile_unwind_stage_options options = PERFILE_UNWIND_STAGE_OPTIONS_INIT;
+
+    options.symbols = live->settings->print.symbols;
+    options.max_frames = recorder->max_stack;
+    options.started = enter_sandbox;
+    options.started_context = live->settings;
+    const int result = perfile_unwind_stage_open(&options, &live->unwinding, &live->error);
+
+    if (result == 0)
+        recorder->stage = perfile_unwind_stage_get(live->unwinding);
+    return result;
+}
+
 int pf_live_start(struct pf_live *live, struct pf_settings *settings)
 {
     *live = (struct pf_live){.settings = settings};
-    const struct perfile_recorder_options options = choose(live);
-    int result = open_part(live, &live->parts[0]);
+    struct perfile_recorder_options options = choose(live);
+    int result = open_stage(live, &options);
 
+    if (result == 0)
+        result = open_part(live, &live->parts[0]);
     if (result == 0)
         result = perfile_recorder_open(&options, live->parts[0].writer, &live->recorder, &live->error);
     if (result == 0)
@@ -214,6 +237,7 @@ int pf_live_start(struct pf_live *live, struct pf_settings *settings)
 void pf_live_close(struct pf_live *live)
 {
     perfile_recorder_close(live->recorder);
+    perfile_unwind_stage_close(live->unwinding);
     for (size_t i = 0; i < 2; i++) {
         perfile_writer_close(live->parts[i].writer);
         free(live->parts[i].data);

@@ -29,6 +29,7 @@ struct pf_live_part {
 struct pf_live {
     struct pf_settings *settings;
     struct perfile_recorder *recorder;
+    struct perfile_unwind_stage *unwinding;
     struct pf_live_part parts[2]; /* one is written; the other is the last one that was */
     unsigned writes;              /* which */
     struct perfile_profile *sum;  /* of the parts since the start, or since the last reset; NULL: there are none */

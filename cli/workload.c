@@ -138,6 +138,11 @@ void pf_workload_close(struct pf_workload *workload)
 
 /* ---- recording --------------------------------------------------------------------------------------------------- */
 
+const char *pf_usual_call_graph(void)
+{
+    return pf_called_perf() ? "fp" : "auto";
+}
+
 int pf_workload_go_first(void)
 {
     const int former = getpriority(PRIO_PROCESS, 0);

@@ -6,6 +6,7 @@
 - in each kind of recording they are complete, and no copy of a stack is in it;
 - a program that was deleted or replaced while it runs is unwound by what it has mapped;
 - what was written before a SIGKILL is complete, too;
+- top -g shows such callchains;
 - called perf, -g leaves callchains to the kernel;
 - features of the recording may be larger than a record;
 - copies become smaller where stacks are small, and larger again when one is cut (HASTY: the recorder waits for less);
@@ -140,6 +141,15 @@ def test_sizes(folder):
     expect(count > 400 and 0 < len(broken) < count / 3, 'stacks that were cut', (count, len(broken)))
 
 
+def test_top(folder):
+    """Each interval is a recording of its own."""
+    with subprocess.Popen([DEEP, '4']) as busy:
+        done = run(PERFILE, 'top', '--stdio', '-z', '-g', '-p', busy.pid, *EVENT, '-s', 'symbol', '-d', '1', '--duration', '3')
+        busy.kill()
+    shares = re.findall(r'^ *([0-9.]+)% .*planted_root', done.stdout, re.M)
+    expect(len(shares) > 1 and all(float(share) > 95 for share in shares), 'top', done.stdout + done.stderr)
+
+
 def test_large(folder):
     """The command line is a feature of more than 64 KiB; a stream cannot have it, which is said."""
     output, words = folder / 'large.data', ['x' * 100] * 700
@@ -178,7 +188,7 @@ def test_killed(folder):
     expect(count > 20 and not broken, 'what was written before the end', (count, broken[:1]))
 
 
-TESTS = [test_kinds, test_snapshots, test_files, test_gone, test_called_perf, test_depth, test_large, test_killed]
+TESTS = [test_kinds, test_snapshots, test_files, test_gone, test_called_perf, test_depth, test_top, test_large, test_killed]
 
 
 def attempt(test, folder, attempts=3):
