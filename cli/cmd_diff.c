@@ -54,13 +54,42 @@ static const char *column_at(size_t index, const char **doc)
 
 static const struct pf_value keys[] = {
     {"function", "functions of binaries"},
+    {"symbol", "the same"},
+    {"sym", "the same"},
     {"module", "binaries"},
     {"dso", "the same"},
     {"line", "source lines"},
+    {"srcline", "the same"},
+    {"srcfile", "source files"},
     {"thread", "threads, by name"},
+    {"comm", "the same"},
     {"path", "call paths"},
-    {0},
 };
+enum { KEYS = sizeof(keys) / sizeof(keys[0]) };
+
+static bool is_own_key(const char *word, size_t bytes)
+{
+    for (size_t i = 0; i < KEYS; i++)
+        if (strlen(keys[i].name) == bytes && !memcmp(keys[i].name, word, bytes))
+            return true;
+    return false;
+}
+
+/* Those of diff, then those of profiles that are not the same. */
+static const char *key_at(size_t index, const char **doc)
+{
+    const char *name;
+
+    if (index < KEYS) {
+        *doc = keys[index].doc;
+        return keys[index].name;
+    }
+    index -= KEYS;
+    for (size_t i = 0; (name = perfile_profile_key_at(i, doc)) != NULL; i++)
+        if (!is_own_key(name, strlen(name)) && index-- == 0)
+            break;
+    return name;
+}
 
 static const struct pf_value gates[] = {
     {"rows", "each row"},
@@ -84,8 +113,10 @@ static const struct pf_option side_options[] = {
 };
 
 static const struct pf_option row_options[] = {
-    PF_VALUES(LIST, "sort", 's', "KEYS", OWN(sort), .table = keys,
-              "What a row stands for: function, module (or dso), line, thread, path, or several of them [function]."),
+    PF_VALUES(
+        LIST, "sort", 's', "KEYS", OWN(sort), .known = key_at,
+        "What a row stands for: function, module (or dso), line, srcfile, thread, path, the columns of report that "
+        "describe samples, such as cpu or mem, fields of tracepoints, or several of them [function]."),
     PF_ROW(TEXT, "per", 0, "EVENT", OWN(per),
            "Divide weights by what EVENT counted in the same recording, such as instructions."),
     PF_ROW(TEXT, "work", 0, "LIST", OWN(work),
@@ -173,6 +204,7 @@ struct diff_run {
     char **recordings; /* of the paths those that are no profiles; owned */
     size_t recording_count;
     struct perfile_profile **profiles; /* owned */
+    char *keys;                        /* of the profiles; owned */
     double *work;                      /* owned; or NULL */
     struct lines maps, only, ignore;
     struct perfile_diff_options options;
@@ -470,6 +502,37 @@ static bool needs_callers(const struct diff_run *run)
            is_format(run, "html") || sorts_by(run, "path", "path");
 }
 
+/* What keeps the samples of profiles apart: threads, and the keys that diff does not have itself. */
+static int choose_keys(struct diff_run *run)
+{
+    const bool threads = pf_diff_own(run->settings)->update || sorts_by(run, "thread", "comm");
+    const char *list = run->options.keys ? run->options.keys : "";
+    size_t used = 0;
+
+    if (!(run->keys = calloc(1, strlen(list) + sizeof("comm,"))))
+        return out_of_memory(run->command);
+    if (threads)
+        used += (size_t)sprintf(run->keys, "comm");
+    for (size_t bytes; *list; list += bytes + (list[bytes] == ',')) {
+        bytes = strcspn(list, ",");
+        if (!is_own_key(list, bytes))
+            used += (size_t)sprintf(run->keys + used, "%s%.*s", used ? "," : "", (int)bytes, list);
+    }
+    return PF_STATUS_OK;
+}
+
+/* As perfile_diff_open does it. */
+static int refuse_key(const struct diff_run *run, const struct perfile_error *error)
+{
+    char suggestion[80];
+
+    pf_message(
+        "%s: keys: unknown '%s'; valid: function, module, line, srcfile, thread, path, and columns of report that "
+        "describe samples%s",
+        run->command->name, error->token, pf_options_suggest(run->command, run->settings, error->token, suggestion));
+    return PF_STATUS_USAGE;
+}
+
 /* Events are chosen afterwards: --per is another one. */
 static int read_profile(struct diff_run *run, struct pf_input *input, struct pf_progress *progress,
                         struct perfile_profile **profile)
@@ -486,9 +549,9 @@ static int read_profile(struct diff_run *run, struct pf_input *input, struct pf_
     options.filter = &filter;
     options.symbols = &settings->symbols;
     options.flags = PERFILE_STREAM_JOIN_UNNAMED | (settings->symbols.no_inline ? PERFILE_STREAM_NO_INLINES : 0u);
-    if (sorts_by(run, "line", "srcline"))
+    if (sorts_by(run, "line", "srcfile"))
         options.flags |= PERFILE_STREAM_ADDRESSES;
-    options.keys = pf_diff_own(settings)->update || sorts_by(run, "thread", "comm") ? "comm" : NULL;
+    options.keys = run->keys;
     options.path = input->name;
     options.max_frames = needs_callers(run) ? 0 : 2;
     options.threads = pf_thread_count(settings);
@@ -499,6 +562,8 @@ static int read_profile(struct diff_run *run, struct pf_input *input, struct pf_
         options.progress_context = progress;
     }
     result = perfile_profile_open(input->reader, &options, profile, &input->error);
+    if (result == PERFILE_ERROR_ARGUMENT && !strcmp(input->error.what, "keys"))
+        return refuse_key(run, &input->error);
     return result < 0 ? pf_input_failure(input, result) : PF_STATUS_OK;
 }
 
@@ -512,7 +577,8 @@ static int read_profiles(struct diff_run *run)
 
     if (!(run->profiles = calloc(run->count, sizeof(*run->profiles))))
         return out_of_memory(run->command);
-    status = pf_inputs_open(&run->inputs);
+    if (!(status = choose_keys(run)))
+        status = pf_inputs_open(&run->inputs);
     for (size_t i = 0; !status && i < run->count; i++) {
         if (next == run->recording_count || run->paths[i] != run->recordings[next]) {
             status = pf_profile_load(run->paths[i], &run->profiles[i]);
@@ -724,6 +790,7 @@ static void close_run(struct diff_run *run)
     pf_baseline_close(&run->baseline);
     free(run->recordings);
     free(run->profiles);
+    free(run->keys);
     free(run->paths);
     free(run->work);
     free(run->maps.items);

@@ -67,8 +67,8 @@ static void put_interval(const struct pf_diff_output *output, const struct perfi
 
 const char *pf_diff_name(const struct perfile_diff_row *row, char *text, size_t capacity)
 {
-    const char *parts[] = {row->path, row->path ? NULL : row->function, row->line, row->path ? NULL : row->module,
-                           row->thread};
+    const char *parts[] = {
+        row->path, row->path ? NULL : row->function, row->line, row->path ? NULL : row->module, row->thread, row->tags};
     size_t used = 0;
 
     text[0] = 0;

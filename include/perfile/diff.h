@@ -36,9 +36,9 @@ struct perfile_diff_options {
     const struct perfile_profile *const *after;
     size_t after_count;
     /*
-     * What rows are of: a list of function (and module), module, dso (the same), line, thread (its name), path (the
-     * functions of the stack). thread needs profiles with the key comm, line those with PERFILE_STREAM_ADDRESSES. NULL:
-     * "function".
+     * What rows are of: a list of function (and module), module, dso (the same), line, srcfile, thread (its name), path
+     * (the functions of the stack), and of other keys that the profiles have: cpu, pid, tid, cgroup, tags. thread needs
+     * profiles with the key comm, line and srcfile those with PERFILE_STREAM_ADDRESSES. NULL: "function".
      */
     const char *keys;
     const char *event;  /* NULL: that with the most samples */
@@ -97,7 +97,7 @@ struct perfile_diff_row {
     size_t size;
     const char *function; /* NULL: rows are not of functions */
     const char *module;   /* NULL */
-    const char *line;     /* file:line; NULL */
+    const char *line;     /* file:line, or the file; NULL */
     const char *thread;   /* NULL */
     const char *path;     /* outermost;...;innermost; NULL */
     const char *other;    /* see enum perfile_diff_state; NULL */
@@ -115,6 +115,7 @@ struct perfile_diff_row {
     double limit, limit_q; /* of the gate: in weight, and adjusted; 0 and 1 without one */
     double share_before, share_after;       /* percent */
     uint64_t samples_before, samples_after; /* of all recordings */
+    const char *tags;                       /* of the other keys: "mem=L1 hit, cpu=3"; NULL: none was asked for */
 };
 #define PERFILE_DIFF_ROW_INIT PERFILE_SIZED(struct perfile_diff_row)
 
@@ -138,6 +139,7 @@ struct perfile_diff_info {
     size_t family;  /* rows of it */
     size_t failing; /* rows, or the total, above the limit */
     bool has_limit; /* PERFILE_DIFF_GATE */
+    bool has_tags;  /* rows have them */
 };
 #define PERFILE_DIFF_INFO_INIT PERFILE_SIZED(struct perfile_diff_info)
 /* ARGUMENT: info->size is not set. */

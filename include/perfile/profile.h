@@ -221,7 +221,8 @@ struct perfile_profile_options {
     void *progress_context;
     /*
      * By what samples of a stack are kept apart: a list of event (always), pid, tid (and pid), comm, cpu, cgroup, time,
-     * recording, such as "comm,cpu". NULL: by event alone. What is not in the list is not known of rows.
+     * recording, such as "comm,cpu", and of tags: columns of reports that describe samples, such as mem or socket, and
+     * fields of tracepoints. NULL: by event alone. What is not in the list is not known of rows.
      */
     const char *keys;
     uint64_t time_quantum; /* ns, the steps of the key time; 0: 100 ms */
@@ -249,7 +250,7 @@ struct perfile_profile_options {
 };
 #define PERFILE_PROFILE_OPTIONS_INIT PERFILE_SIZED(struct perfile_profile_options)
 
-/* What may be in `keys`, by position; NULL after the last. Static text; doc may be NULL. */
+/* What may be in `keys`, by position, tags last; NULL after the last. Static text; doc may be NULL. */
 PERFILE_API const char *perfile_profile_key_at(size_t index, const char **doc);
 
 /*
@@ -416,8 +417,18 @@ struct perfile_profile_sample {
     uint64_t time;          /* where the step of time begins, ns; UINT64_MAX */
     const char *cgroup;     /* path of the control group, "unknown" where the recording does not name it; NULL */
     uint32_t recording;     /* its number; PERFILE_NO_ID */
+    uint32_t tags;          /* the first one; PERFILE_NO_ID */
 };
 #define PERFILE_PROFILE_SAMPLE_INIT PERFILE_SIZED(struct perfile_profile_sample)
+
+/* What a column of reports shows of the samples of a row, in the order of perfile_profile_options.keys. */
+struct perfile_profile_tag {
+    size_t size;
+    const char *name; /* of the column */
+    const char *text;
+    uint32_t next; /* the tag of the next column; PERFILE_NO_ID after the last */
+};
+#define PERFILE_PROFILE_TAG_INIT PERFILE_SIZED(struct perfile_profile_tag)
 
 PERFILE_API size_t perfile_profile_recording_count(const struct perfile_profile *profile);
 PERFILE_API size_t perfile_profile_event_count(const struct perfile_profile *profile);
@@ -448,6 +459,8 @@ PERFILE_API PERFILE_MUST_CHECK int perfile_profile_thread_at(const struct perfil
                                                              struct perfile_profile_thread *thread);
 PERFILE_API PERFILE_MUST_CHECK int perfile_profile_sample_at(const struct perfile_profile *profile, size_t index,
                                                              struct perfile_profile_sample *sample);
+PERFILE_API PERFILE_MUST_CHECK int perfile_profile_tag_at(const struct perfile_profile *profile, size_t index,
+                                                          struct perfile_profile_tag *tag);
 /* Sums over all recordings. ARGUMENT: losses->size is not set. */
 PERFILE_API PERFILE_MUST_CHECK int perfile_profile_losses(const struct perfile_profile *profile,
                                                           struct perfile_losses *losses);

@@ -6,6 +6,8 @@
 
 #include <perfile/profile.h>
 
+#include "analysis/report/tags.h"
+
 static const struct {
     const char *name, *doc;
 } keys[] = {
@@ -16,8 +18,8 @@ static const struct {
 
 const char *perfile_profile_key_at(size_t index, const char **doc)
 {
-    if (index >= PF_KEYS)
-        return NULL;
+    if (index >= PF_KEYS) /* some columns have the names of keys */
+        return pf_tag_at(index - PF_KEYS, doc);
     if (doc)
         *doc = keys[index].doc;
     return keys[index].name;

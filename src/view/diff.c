@@ -29,6 +29,7 @@ PUT_TEXT(function)
 PUT_TEXT(module)
 PUT_TEXT(line)
 PUT_TEXT(thread)
+PUT_TEXT(tags)
 PUT_TEXT(path)
 PUT_TEXT(other)
 
@@ -93,6 +94,7 @@ static const struct pf_column columns[] = {
     PF_COLUMN(line, TEXT, "", "The source line."),
     PF_COLUMN(thread, TEXT, "", "The name of the thread."),
     PF_COLUMN(path, TEXT, "", "The call path, outermost function first."),
+    PF_EXTRA(tags, TEXT, "", "What the other keys are: mem=L1 hit, cpu=3. Shown if rows are of such keys."),
     PF_REQUIRED(verdict, TEXT, "", "more, less, same or unsure."),
     PF_REQUIRED(state, TEXT, "", "both, new, gone, renamed, inlined or split."),
     PF_COLUMN(other, TEXT, "", "renamed: the name before; inlined, split: the function that is part of the row."),
@@ -142,6 +144,8 @@ static int open_diff(struct perfile_table *table, void *state, struct perfile_er
         struct pf_column column = columns[i];
         if (strcmp(column.unit, WEIGHT) == 0)
             column.unit = diff->info.unit;
+        if (column.put == put_tags)
+            column.extra = !diff->info.has_tags;
         fine = pf_table_add(table, &column);
     }
     return fine ? 0 : pf_fail_memory(error, "diff");

@@ -23,7 +23,7 @@ static size_t merge_profiles(struct perfile_reader *reader, const struct perfile
     options.allocator = merging.allocator = allocator;
     options.symbols = nowhere();
     options.flags = PERFILE_STREAM_ADDRESSES;
-    options.keys = "tid,comm,cgroup,time";
+    options.keys = "tid,comm,cgroup,time,comm_nodigit,mem,symbol";
     int result = perfile_profile_open(reader, &options, &profile, &error);
     if (result == 0) {
         const struct perfile_profile *const both[] = {profile, profile};

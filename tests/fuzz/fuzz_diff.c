@@ -16,7 +16,7 @@ static struct perfile_profile *read_part(const uint8_t *data, size_t bytes, cons
     filter.time = time;
     options.filter = time ? &filter : NULL;
     options.symbols = &fuzz_no_symbols;
-    options.keys = "comm";
+    options.keys = "comm,mem";
     options.threads = 1;
     (void)!perfile_profile_open(reader, &options, &profile, NULL);
     perfile_close(reader);
@@ -52,7 +52,7 @@ static void write_page(const struct perfile_profile *const sides[2])
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 {
-    static const char *const keys[] = {"function,module", "dso", "thread", "function"};
+    static const char *const keys[] = {"function,module", "dso", "thread", "function", "mem,thread", "srcfile"};
     struct perfile_profile *all = read_part(data, bytes, NULL), *part = all ? read_part(data, bytes, "0%-50%") : NULL;
     const struct perfile_profile *const sides[] = {all, part ? part : all};
     const size_t one = bytes % PF_COUNT(keys); /* all of them, and a page of each, would take most of the time */

@@ -35,7 +35,7 @@ static const struct member filter_members[] = {
     MEMBER(filter, off_cpu, TEXT, 0, "blocked|all|both|wakers|x"),
 };
 static const struct member flame_members[] = {
-    MEMBER(flame_options, by, TEXT, 0, "comm|tid|pid,cpu|time,cpu,pid|x"),
+    MEMBER(flame_options, by, TEXT, 0, "mem,dso|comm|tid|pid,cpu|time,cpu,pid|x"),
     MEMBER(flame_options, time_quantum, TEXT, 0, TIMES),
     MEMBER(flame_options, event, TEXT, 0, "cycles|cpu-clock|x"),
     MEMBER(flame_options, title, TEXT, 0, "<b>|\xff|"),
@@ -120,7 +120,7 @@ static const struct member stat_members[] = {
     MEMBER(stat_options, metrics, TEXT, 0, "a=cycles/instructions|b=1/0|x=(|c=min(a, b) if d else 1"),
 };
 static const struct member export_members[] = {
-    MEMBER(export_options, keys, TEXT, 0, "comm|pid,tid|tot|stack|x"),
+    MEMBER(export_options, keys, TEXT, 0, "comm|pid,tid|mem,trace|tot|stack|x"),
     MEMBER(export_options, addresses, YES, 0, NULL),
 };
 static const struct member output_members[] = {

@@ -10,7 +10,8 @@ static const struct perfile_event with_nothing = {.attr = &(const struct perfile
 static int open_bottom(struct pf_bottom *bottom, const char *by, const char *quantum)
 {
     struct perfile_error error;
-    return pf_bottom_open(bottom, pf_allocator_or_default(NULL), by, quantum, &error);
+    return pf_bottom_open(bottom, &(struct pf_bottom_options){pf_allocator_or_default(NULL), by, quantum, NULL},
+                          &error);
 }
 
 static const struct pf_flame_frame *frame_of(struct pf_bottom *bottom, size_t level,
@@ -123,7 +124,7 @@ static void test_memory_short(void **state)
         struct pf_bottom bottom;
         assert_true(left < 100);
         counting_open(&c, left);
-        fine = pf_bottom_open(&bottom, &c.allocator, "comm,cpu,time", NULL, NULL) == 0;
+        fine = pf_bottom_open(&bottom, &(struct pf_bottom_options){&c.allocator, .by = "comm,cpu,time"}, NULL) == 0;
         for (size_t level = 0; fine && level < 3; level++)
             fine = pf_bottom_frame(&bottom, level, &sample) != UINT32_MAX;
         fine = fine && pf_bottom_finish(&bottom);

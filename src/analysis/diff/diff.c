@@ -30,6 +30,7 @@ struct perfile_diff {
     bool sampling_only;
     double alpha, limit_alpha, margin;
     size_t family, failing;
+    bool has_tags;
 };
 
 /* ---- what is asked for ------------------------------------------------------------------------------------------- */
@@ -48,6 +49,7 @@ static const struct {
     {"thread", 1 << PF_DIFF_THREAD},
     {"comm", 1 << PF_DIFF_THREAD},
     {"path", 1 << PF_DIFF_PATH},
+    {"srcfile", 1 << PF_DIFF_FILE},
 };
 
 static int fail(struct perfile_error *error, const char *what, const char *text)
@@ -55,19 +57,32 @@ static int fail(struct perfile_error *error, const char *what, const char *text)
     return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, what, "%s", text);
 }
 
-static int parse_keys(const char *list, unsigned *parts, struct perfile_error *error)
+static int fail_key(const char *word, size_t bytes, struct perfile_error *error)
+{
+    return pf_about(error, word, bytes,
+                    pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "keys",
+                            "unknown '%.*s'; valid: function, module, line, srcfile, thread, path, and columns of "
+                            "report that describe samples",
+                            (int)bytes, word));
+}
+
+/* What is unknown here may be a tag of the profiles. */
+static int parse_keys(const char *list, unsigned *parts, struct pf_diff_tags *tags, struct perfile_error *error)
 {
     *parts = 0;
+    tags->count = 0;
     for (const char *at = list ? list : "function"; *at;) {
         const size_t bytes = strcspn(at, ",");
         size_t i = 0;
         while (i < PF_COUNT(keys) && (strlen(keys[i].name) != bytes || strncmp(keys[i].name, at, bytes) != 0))
             i++;
-        if (i == PF_COUNT(keys))
-            return pf_about(error, at, bytes,
-                            pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "keys",
-                                    "unknown '%.*s'; valid: function, module, line, thread, path", (int)bytes, at));
-        *parts |= keys[i].parts;
+        if (i == PF_COUNT(keys) && tags->count == PF_DIFF_TAGS_MAX)
+            return fail_key(at, bytes, error);
+        if (i == PF_COUNT(keys)) {
+            tags->words[tags->count].name = at;
+            tags->words[tags->count++].bytes = bytes;
+        }
+        *parts |= i < PF_COUNT(keys) ? keys[i].parts : 1 << PF_DIFF_TAGS;
         at += bytes + (at[bytes] == ',');
     }
     return *parts ? 0 : fail(error, "keys", "there are none");
@@ -258,6 +273,8 @@ static bool name_row(struct pf_diff *diff, size_t index, struct perfile_diff_row
         row->module = diff->texts[parts[PF_DIFF_MODULE] - 1];
     if (parts[PF_DIFF_LINE])
         row->line = diff->texts[parts[PF_DIFF_LINE] - 1];
+    if (parts[PF_DIFF_TAGS])
+        row->tags = diff->texts[parts[PF_DIFF_TAGS] - 1];
     if (parts[PF_DIFF_THREAD])
         row->thread = diff->texts[parts[PF_DIFF_THREAD] - 1];
     if (parts[PF_DIFF_PATH]) {
@@ -616,7 +633,7 @@ static bool note_moved(struct perfile_diff *d)
     enum { MAX = 64 }; /* the largest differences stand first */
     const size_t count = d->row_count < MAX ? d->row_count : MAX;
     const struct perfile_diff_row *rows = d->rows;
-    if (!count || rows->path || rows->line || !(rows->function || rows->thread) ||
+    if (!count || rows->path || rows->line || rows->tags || !(rows->function || rows->thread) ||
         d->options.flags & (PERFILE_DIFF_INCLUSIVE | PERFILE_DIFF_RELATIVE))
         return true;
     for (size_t i = 0; i < count; i++)
@@ -713,6 +730,9 @@ static void open_diff(struct perfile_diff *d, const struct perfile_diff_options 
 static int open_all(struct perfile_diff *d, unsigned parts, struct perfile_error *error)
 {
     int result = open_profiles(d, error);
+    for (size_t i = 0; result == 0 && i < d->diff.tags->count; i++)
+        if (!pf_diff_has_tag(&d->diff, d->diff.tags->words[i].name, d->diff.tags->words[i].bytes))
+            return fail_key(d->diff.tags->words[i].name, d->diff.tags->words[i].bytes, error);
     if (result < 0)
         return result;
     if (d->event && !(d->event = pf_arena_text(&d->diff.arena, d->event, strlen(d->event))))
@@ -724,16 +744,19 @@ int perfile_diff_open(const struct perfile_diff_options *options, struct perfile
                       struct perfile_error *error)
 {
     struct perfile_diff_options all = PERFILE_DIFF_OPTIONS_INIT;
+    struct pf_diff_tags tags;
     unsigned parts;
     *diff = NULL;
     int result = pf_sized_take(&all, sizeof(all), options, "diff options", error);
-    if (result < 0 || (result = check(&all, error)) < 0 || (result = parse_keys(all.keys, &parts, error)) < 0)
+    if (result < 0 || (result = check(&all, error)) < 0 || (result = parse_keys(all.keys, &parts, &tags, error)) < 0)
         return result;
     const struct perfile_allocator *allocator = pf_allocator_or_default(all.allocator);
     struct perfile_diff *d = pf_new(allocator, sizeof(*d));
     if (!d)
         return pf_fail_memory(error, "diff");
     open_diff(d, &all);
+    d->diff.tags = &tags; /* during the call */
+    d->has_tags = tags.count;
     result = open_all(d, parts, error);
     if (result < 0)
         perfile_diff_close(d);
@@ -808,7 +831,8 @@ int perfile_diff_describe(const struct perfile_diff *d, struct perfile_diff_info
                                             .after_count = d->options.after_count,
                                             .family = d->family,
                                             .failing = d->failing,
-                                            .has_limit = d->options.flags & PERFILE_DIFF_GATE};
+                                            .has_limit = d->options.flags & PERFILE_DIFF_GATE,
+                                            .has_tags = d->has_tags};
     return pf_sized_give(info, &known, sizeof(known));
 }
 

@@ -2,7 +2,9 @@
 #include "analysis/diff/gather.h"
 
 #include "analysis/diff/names.h"
+#include "base/bytes.h"
 #include "base/siphash.h"
+#include "base/text.h"
 
 #include <stdio.h>
 
@@ -231,6 +233,9 @@ struct adding {
     size_t line_count;
     const char *comm; /* of the last sample, and its text */
     uint32_t comm_text;
+    struct perfile_profile_sample tagged; /* the last sample whose tags were made, and their text */
+    uint32_t tags_text;                   /* plus one; 0: none was made */
+    struct pf_text scratch;
     uint32_t stamp;
 };
 
@@ -265,13 +270,23 @@ static bool number_paths(struct adding *a)
     return a->paths != NULL;
 }
 
+static bool wants(const struct pf_diff *diff, enum pf_diff_part part)
+{
+    return diff->wanted >> part & 1;
+}
+
+static bool wants_lines(const struct pf_diff *diff)
+{
+    return wants(diff, PF_DIFF_LINE) || wants(diff, PF_DIFF_FILE);
+}
+
 static size_t base_name(const char *name, char *text)
 {
     const char *slash = strrchr(name, '/');
     return same_name(slash && slash[1] ? slash + 1 : name, text);
 }
 
-/* "file.c:12"; plus one. 0: out of memory. */
+/* "file.c:12", or "file.c"; plus one. 0: out of memory. */
 static uint32_t line_of_frame(struct adding *a, uint32_t index)
 {
     struct perfile_profile_frame frame = PERFILE_PROFILE_FRAME_INIT;
@@ -285,7 +300,8 @@ static uint32_t line_of_frame(struct adding *a, uint32_t index)
         if (!text)
             return 0;
         const size_t bytes = base_name(frame.file, text);
-        snprintf(text + bytes, capacity - bytes, ":%u", frame.line);
+        if (wants(a->diff, PF_DIFF_LINE))
+            snprintf(text + bytes, capacity - bytes, ":%u", frame.line);
         a->lines[index] = pf_diff_text(a->diff, text) + 1;
         pf_free(a->diff->allocator, text, capacity);
     }
@@ -328,11 +344,6 @@ static bool count(struct adding *a, const struct pf_diff_key *key, const struct 
     return true;
 }
 
-static bool wants(const struct pf_diff *diff, enum pf_diff_part part)
-{
-    return diff->wanted >> part & 1;
-}
-
 /* Without stacks, lines and threads. */
 static bool add_functions(struct adding *a)
 {
@@ -368,7 +379,7 @@ static bool count_frame(struct adding *a, struct pf_diff_key key, uint32_t frame
         key.parts[PF_DIFF_MODULE] = pf_diff_module_of(diff, pf_diff_function_at(diff, function)->module) + 1;
     if (wants(diff, PF_DIFF_FUNCTION))
         key.parts[PF_DIFF_FUNCTION] = function + 1;
-    if (wants(diff, PF_DIFF_LINE) && !(key.parts[PF_DIFF_LINE] = line_of_frame(a, frame)))
+    if (wants_lines(diff) && !(key.parts[PF_DIFF_LINE] = line_of_frame(a, frame)))
         return false;
     return count(a, &key, sample);
 }
@@ -383,6 +394,108 @@ static bool find_comm(struct adding *a, const struct perfile_profile_sample *sam
     if (a->comm_text != PERFILE_NO_ID) /* threads are called after their program */
         a->comm_text = pf_diff_module_of(a->diff, a->comm_text);
     return a->comm_text != PERFILE_NO_ID;
+}
+
+/* ---- tags ---- */
+
+/* Keys of profiles that are not tags. */
+static void put_number(struct pf_text *text, int32_t number)
+{
+    if (number == -1)
+        pf_put_char(text, '?');
+    else
+        pf_put_signed(text, number);
+}
+
+static void put_cpu(struct pf_text *text, const struct perfile_profile_sample *sample)
+{
+    put_number(text, sample->cpu);
+}
+
+static void put_pid(struct pf_text *text, const struct perfile_profile_sample *sample)
+{
+    put_number(text, sample->pid);
+}
+
+static void put_tid(struct pf_text *text, const struct perfile_profile_sample *sample)
+{
+    put_number(text, sample->tid);
+}
+
+static void put_cgroup(struct pf_text *text, const struct perfile_profile_sample *sample)
+{
+    pf_put_string(text, sample->cgroup ? sample->cgroup : "?");
+}
+
+static const struct key {
+    const char *name;
+    void (*put)(struct pf_text *text, const struct perfile_profile_sample *sample);
+} other_keys[] = {{"cpu", put_cpu}, {"pid", put_pid}, {"tid", put_tid}, {"cgroup", put_cgroup}};
+
+static bool is_called(const char *name, const char *word, size_t bytes)
+{
+    return strlen(name) == bytes && memcmp(name, word, bytes) == 0;
+}
+
+/* NULL: not one of them. */
+static const struct key *find_key(const char *word, size_t bytes)
+{
+    for (size_t i = 0; i < PF_COUNT(other_keys); i++)
+        if (is_called(other_keys[i].name, word, bytes))
+            return &other_keys[i];
+    return NULL;
+}
+
+bool pf_diff_has_tag(const struct pf_diff *diff, const char *name, size_t bytes)
+{
+    struct perfile_profile_tag tag = PERFILE_PROFILE_TAG_INIT;
+    bool any_rows = false;
+    for (size_t i = 0; i < diff->profile_count; i++) {
+        any_rows |= perfile_profile_sample_count(diff->profiles[i].profile) != 0;
+        for (size_t k = 0; perfile_profile_tag_at(diff->profiles[i].profile, k, &tag) == 0; k++)
+            if (is_called(tag.name, name, bytes))
+                return true;
+    }
+    return find_key(name, bytes) || !any_rows;
+}
+
+static void put_tag(struct adding *a, const struct perfile_profile_sample *sample, const char *word, size_t bytes)
+{
+    struct perfile_profile_tag tag = PERFILE_PROFILE_TAG_INIT;
+    const struct key *key = find_key(word, bytes);
+    uint32_t at = sample->tags;
+    if (key) {
+        key->put(&a->scratch, sample);
+        return;
+    }
+    for (; perfile_profile_tag_at(a->profile->profile, at, &tag) == 0; at = tag.next)
+        if (is_called(tag.name, word, bytes)) {
+            pf_put_string(&a->scratch, tag.text);
+            return;
+        }
+    pf_put_char(&a->scratch, '?');
+}
+
+/* "mem=L1 hit, cpu=3": what tags the sample has. False when out of memory. */
+static bool find_tags(struct adding *a, const struct perfile_profile_sample *sample)
+{
+    const struct pf_diff_tags *tags = a->diff->tags;
+    const struct perfile_profile_sample *last = &a->tagged;
+    if (!wants(a->diff, PF_DIFF_TAGS) ||
+        (a->tags_text && last->tags == sample->tags && last->cpu == sample->cpu && last->pid == sample->pid &&
+         last->tid == sample->tid && last->cgroup == sample->cgroup))
+        return true;
+    a->tagged = *sample;
+    a->scratch.used = 0;
+    for (size_t i = 0; i < tags->count; i++) {
+        pf_put_string(&a->scratch, i ? ", " : "");
+        pf_put(&a->scratch, tags->words[i].name, tags->words[i].bytes);
+        pf_put_char(&a->scratch, '=');
+        put_tag(a, sample, tags->words[i].name, tags->words[i].bytes);
+    }
+    pf_put_char(&a->scratch, 0);
+    a->tags_text = a->scratch.failed ? 0 : pf_diff_text(a->diff, a->scratch.data) + 1;
+    return a->tags_text != 0;
 }
 
 /* Without a stack the function that was running is all of the path. */
@@ -404,8 +517,9 @@ static bool add_sample(struct adding *a, const struct perfile_profile_sample *sa
     struct pf_diff_key key = {{0}};
     struct perfile_profile_stack stack = PERFILE_PROFILE_STACK_INIT;
     uint32_t at = sample->stack;
-    if (!find_comm(a, sample))
+    if (!find_comm(a, sample) || !find_tags(a, sample))
         return false;
+    key.parts[PF_DIFF_TAGS] = a->tags_text;
     key.parts[PF_DIFF_THREAD] = wants(diff, PF_DIFF_THREAD) ? a->comm_text + 1 : 0;
     bool fine = at != PERFILE_NO_ID || count_leaf(a, key, sample);
     for (; fine && at != PERFILE_NO_ID && perfile_profile_stack_at(a->profile->profile, at, &stack) == 0;
@@ -442,12 +556,15 @@ static bool add_profile(struct pf_diff *diff, size_t column)
     memset(diff->stamps, 0, diff->keys.count * sizeof(*diff->stamps));
     if (wants(diff, PF_DIFF_PATH))
         fine = number_paths(&a);
-    if (wants(diff, PF_DIFF_LINE)) {
+    if (wants_lines(diff)) {
         a.line_count = perfile_profile_frame_count(a.profile->profile);
         a.lines = pf_new(diff->allocator, (a.line_count + 1) * sizeof(*a.lines));
         fine = fine && a.lines;
     }
+    if (wants(diff, PF_DIFF_TAGS))
+        fine = pf_text_open(&a.scratch, diff->allocator, NULL, NULL) == 0 && fine;
     fine = fine && add_samples(&a);
+    pf_text_close(&a.scratch);
     pf_free(diff->allocator, a.paths, a.paths ? (a.path_count + 1) * sizeof(*a.paths) : 0);
     pf_free(diff->allocator, a.lines, a.lines ? (a.line_count + 1) * sizeof(*a.lines) : 0);
     return fine;

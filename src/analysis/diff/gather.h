@@ -28,7 +28,26 @@ uint32_t pf_distinct_find(const struct pf_distinct *set, const void *item);
 #define PF_DIFF_UNKNOWN "[unknown]"
 
 /* The parts of a row's key. Each is a number plus one; 0 when the row does not have the part. */
-enum pf_diff_part { PF_DIFF_MODULE, PF_DIFF_FUNCTION, PF_DIFF_LINE, PF_DIFF_THREAD, PF_DIFF_PATH, PF_DIFF_PARTS };
+enum pf_diff_part {
+    PF_DIFF_MODULE,
+    PF_DIFF_FUNCTION,
+    PF_DIFF_LINE,
+    PF_DIFF_FILE, /* the same without the number, unless lines are wanted, too */
+    PF_DIFF_THREAD,
+    PF_DIFF_PATH,
+    PF_DIFF_TAGS,
+    PF_DIFF_PARTS
+};
+
+/* Words of a list: other keys of profiles, and tags. */
+enum { PF_DIFF_TAGS_MAX = 16 };
+struct pf_diff_tags {
+    struct {
+        const char *name;
+        size_t bytes;
+    } words[PF_DIFF_TAGS_MAX];
+    size_t count;
+};
 
 struct pf_diff_key {
     uint32_t parts[PF_DIFF_PARTS];
@@ -94,10 +113,13 @@ struct pf_diff {
     uint32_t *stamps; /* by key: the sample that was counted last, plus one */
     size_t stamp_capacity;
     unsigned wanted; /* 1 << enum pf_diff_part */
+    const struct pf_diff_tags *tags;
     bool inclusive;
     bool joins; /* inlined functions are counted as their callers: both are one frame of paths */
 };
 
+/* Whether a word of the list is a key, or a tag of one of the profiles. */
+bool pf_diff_has_tag(const struct pf_diff *diff, const char *name, size_t bytes);
 /* The number of the text. PERFILE_NO_ID: out of memory. */
 uint32_t pf_diff_text(struct pf_diff *diff, const char *text);
 /*

@@ -19,6 +19,7 @@ enum pf_aggregate_kind {
     PF_AGGREGATE_FRAMES,
     PF_AGGREGATE_THREADS,
     PF_AGGREGATE_COMMS,
+    PF_AGGREGATE_TAGS,
     PF_AGGREGATE_KEYS,
     PF_AGGREGATE_NODES,
     PF_AGGREGATE_ROWS,
@@ -76,12 +77,19 @@ struct pf_aggregate_comm {
     const char *text;
 };
 
+/* What a column of reports shows of a sample, and the next column's; NONE at the end. */
+struct pf_aggregate_tag {
+    const char *name, *text;
+    uint32_t next; /* a smaller number */
+};
+
 struct pf_aggregate_key {
     uint32_t event;
     int32_t pid, tid, cpu;
     const char *comm, *cgroup;
     uint64_t time;
     uint32_t recording; /* NONE: not kept apart */
+    uint32_t tags;      /* the first one, or NONE */
 };
 
 struct pf_aggregate_row {
@@ -114,6 +122,7 @@ union pf_aggregate_item {
     struct pf_aggregate_frame frame;
     struct pf_aggregate_thread thread;
     struct pf_aggregate_comm comm;
+    struct pf_aggregate_tag tag;
     struct pf_aggregate_key key;
     struct pf_tree_link node; /* its parent is a smaller number, or NONE */
     struct pf_aggregate_row row;

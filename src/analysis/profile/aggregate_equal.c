@@ -134,6 +134,15 @@ static size_t comm_words(const void *item, uint64_t *words)
     return 2;
 }
 
+static size_t tag_words(const void *item, uint64_t *words)
+{
+    const struct pf_aggregate_tag *tag = item;
+    words[0] = word_of(tag->name);
+    words[1] = word_of(tag->text);
+    words[2] = tag->next;
+    return 3;
+}
+
 static size_t key_words(const void *item, uint64_t *words)
 {
     const struct pf_aggregate_key *key = item;
@@ -142,7 +151,7 @@ static size_t key_words(const void *item, uint64_t *words)
     words[2] = word_of(key->comm);
     words[3] = key->time;
     words[4] = word_of(key->cgroup);
-    words[5] = key->recording;
+    words[5] = (uint64_t)key->tags << 32 | key->recording;
     return 6;
 }
 
@@ -179,6 +188,7 @@ static const struct rule {
     [PF_AGGREGATE_FRAMES] = {sizeof(struct pf_aggregate_frame), frame_words, NULL},
     [PF_AGGREGATE_THREADS] = {sizeof(struct pf_aggregate_thread), thread_words, join_threads},
     [PF_AGGREGATE_COMMS] = {sizeof(struct pf_aggregate_comm), comm_words, NULL},
+    [PF_AGGREGATE_TAGS] = {sizeof(struct pf_aggregate_tag), tag_words, NULL},
     [PF_AGGREGATE_KEYS] = {sizeof(struct pf_aggregate_key), key_words, NULL},
     [PF_AGGREGATE_NODES] = {sizeof(struct pf_tree_link), node_words, NULL},
     [PF_AGGREGATE_ROWS] = {sizeof(struct pf_aggregate_row), row_words, join_rows},

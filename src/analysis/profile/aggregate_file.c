@@ -11,11 +11,14 @@
 
 #define HEADER "perfile-profile 2\n"
 
-enum value { TEXT, OPTIONAL_TEXT, BYTES, FLAG, U32, I32, U64, NUMBER, OPTIONAL_NUMBER };
+enum value { TEXT, OPTIONAL_TEXT, BYTES, FLAG, U32, I32, U64, NUMBER, OPTIONAL_NUMBER, LAST_NUMBER };
 
 enum { MAX_FIELDS = 12, BUILD_ID = 20 };
 
-/* NUMBER: of a thing of the kind `most`. U32: at most that, 0: whatever it is. */
+/*
+ * NUMBER: of an item of the kind `max`; LAST_NUMBER is left out, with the tab before it, where it is NO_ID. U32: at most
+ * `max`, 0: any number.
+ */
 struct field {
     size_t offset;
     enum value value;
@@ -83,6 +86,10 @@ static const struct layout {
       {AT(thread, comm_time), U64, 0}},
      7},
     {PF_AGGREGATE_COMMS, 'C', {{AT(comm, thread), NUMBER, PF_AGGREGATE_THREADS}, {AT(comm, text), TEXT, 0}}, 2},
+    {PF_AGGREGATE_TAGS,
+     'A',
+     {{AT(tag, name), TEXT, 0}, {AT(tag, text), TEXT, 0}, {AT(tag, next), OPTIONAL_NUMBER, PF_AGGREGATE_TAGS}},
+     3},
     {PF_AGGREGATE_KEYS,
      'K',
      {{AT(key, event), NUMBER, PF_AGGREGATE_EVENTS},
@@ -91,8 +98,9 @@ static const struct layout {
       {AT(key, cpu), I32, 0},
       {AT(key, comm), OPTIONAL_TEXT, 0},
       {AT(key, cgroup), OPTIONAL_TEXT, 0},
-      {AT(key, time), U64, 0}},
-     7},
+      {AT(key, time), U64, 0},
+      {AT(key, tags), LAST_NUMBER, PF_AGGREGATE_TAGS}},
+     8},
     {PF_AGGREGATE_NODES,
      'S',
      {{offsetof(struct pf_tree_link, parent), OPTIONAL_NUMBER, PF_AGGREGATE_NODES},
@@ -180,14 +188,21 @@ static void put_value(struct pf_text *to, const struct field *field, const void 
     }
 }
 
+static bool is_left_out(const struct field *field, const void *item)
+{
+    return field->value == LAST_NUMBER &&
+           *(const uint32_t *)(const void *)((const char *)item + field->offset) == PERFILE_NO_ID;
+}
+
 static void put_list(struct pf_text *to, const struct perfile_profile *profile, const struct layout *layout)
 {
     const struct pf_aggregate_list *list = &profile->lists[layout->kind];
     for (size_t i = 0; i < list->count && !to->failed; i++) {
+        const void *item = (const char *)list->items + i * pf_aggregate_bytes(layout->kind);
         pf_put_char(to, layout->letter);
-        for (size_t k = 0; k < layout->count; k++) {
+        for (size_t k = 0; k < layout->count && !is_left_out(&layout->fields[k], item); k++) {
             pf_put_char(to, '\t');
-            put_value(to, &layout->fields[k], (const char *)list->items + i * pf_aggregate_bytes(layout->kind));
+            put_value(to, &layout->fields[k], item);
         }
         pf_put_char(to, '\n');
     }
@@ -327,6 +342,10 @@ static int take_value(struct reading *r, const struct field *field, void *item)
     const char *value = next_value(r, &bytes);
     uint64_t number;
     bool fine = false;
+    if (!value && field->value == LAST_NUMBER) {
+        *(uint32_t *)(void *)at = PERFILE_NO_ID;
+        return 0;
+    }
     if (!value)
         return PERFILE_ERROR_DAMAGED;
     if (field->value == TEXT || field->value == OPTIONAL_TEXT) {

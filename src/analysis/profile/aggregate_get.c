@@ -199,8 +199,18 @@ int perfile_profile_sample_at(const struct perfile_profile *profile, size_t inde
         .comm = key->comm,
         .time = key->time,
         .cgroup = key->cgroup,
-        .recording = key->recording};
+        .recording = key->recording,
+        .tags = key->tags};
     return pf_sized_give(sample, &all, sizeof(all));
+}
+
+int perfile_profile_tag_at(const struct perfile_profile *profile, size_t index, struct perfile_profile_tag *tag)
+{
+    const struct pf_aggregate_tag *known = item_at(profile, PF_AGGREGATE_TAGS, index);
+    if (!known)
+        return PERFILE_ERROR_ARGUMENT;
+    const struct perfile_profile_tag all = {.name = known->name, .text = known->text, .next = known->next};
+    return pf_sized_give(tag, &all, sizeof(all));
 }
 
 int perfile_profile_losses(const struct perfile_profile *profile, struct perfile_losses *losses)

@@ -55,10 +55,20 @@ static bool take_comm(struct merge *m, void *item)
     return pf_aggregate_text(m->into, &comm->text);
 }
 
+static bool take_tag(struct merge *m, void *item)
+{
+    struct pf_aggregate_tag *tag = item;
+    if (tag->next != PERFILE_NO_ID)
+        tag->next = m->numbers[PF_AGGREGATE_TAGS][tag->next];
+    return pf_aggregate_text(m->into, &tag->name) && pf_aggregate_text(m->into, &tag->text);
+}
+
 static bool take_key(struct merge *m, void *item)
 {
     struct pf_aggregate_key *key = item;
     key->event = m->numbers[PF_AGGREGATE_EVENTS][key->event];
+    if (key->tags != PERFILE_NO_ID)
+        key->tags = m->numbers[PF_AGGREGATE_TAGS][key->tags];
     if (key->recording != PERFILE_NO_ID) /* recordings of this profile come after those that are there */
         key->recording += (uint32_t)pf_aggregate_count(m->into->profile, PF_AGGREGATE_RECORDINGS);
     return pf_aggregate_text(m->into, &key->comm) && pf_aggregate_text(m->into, &key->cgroup);
@@ -88,7 +98,8 @@ static bool take_row(struct merge *m, void *item)
 static bool (*const takes[PF_AGGREGATE_INDEXED])(struct merge *m, void *item) = {
     [PF_AGGREGATE_EVENTS] = take_event, [PF_AGGREGATE_MODULES] = take_module, [PF_AGGREGATE_FUNCTIONS] = take_function,
     [PF_AGGREGATE_FRAMES] = take_frame, [PF_AGGREGATE_THREADS] = take_thread, [PF_AGGREGATE_COMMS] = take_comm,
-    [PF_AGGREGATE_KEYS] = take_key,     [PF_AGGREGATE_NODES] = take_node,     [PF_AGGREGATE_ROWS] = take_row,
+    [PF_AGGREGATE_TAGS] = take_tag,     [PF_AGGREGATE_KEYS] = take_key,       [PF_AGGREGATE_NODES] = take_node,
+    [PF_AGGREGATE_ROWS] = take_row,
 };
 
 static bool take_list(struct merge *m, enum pf_aggregate_kind kind)

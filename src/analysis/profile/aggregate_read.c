@@ -10,6 +10,7 @@
 #include "analysis/profile/aggregate_snapshot.h"
 #include "analysis/describe.h"
 #include "analysis/keys.h"
+#include "analysis/report/tags.h"
 #include "analysis/profile.h"
 #include "analysis/stacks.h"
 #include "analysis/complete_options.h"
@@ -45,7 +46,10 @@ struct reading {
     struct pf_aggregate *aggregate;
     const struct perfile_profile_options *options;
     struct pf_profile *profile;
-    unsigned keys; /* PF_KEY_BIT */
+    unsigned keys;        /* PF_KEY_BIT */
+    struct pf_tags *tags; /* what else keeps samples apart; NULL: nothing */
+    uint32_t *tag_of;     /* by number of the tags: the item of the first one, plus one; 0: not made yet */
+    size_t tag_capacity;
     uint64_t quantum_ns;
     struct pf_tree tree; /* of links */
     struct pf_stacks stacks;
@@ -84,30 +88,44 @@ static int fail_key(const char *text, size_t bytes, struct perfile_error *error)
     char known[96];
     return pf_about(error, text, bytes,
                     pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "keys",
-                            "unknown key '%.*s'; there are %s", (int)pf_min(bytes, 80), text,
-                            pf_key_list(~0u, known, sizeof(known))));
+                            "unknown key '%.*s'; there are %s, and columns of reports that describe samples",
+                            (int)pf_min(bytes, 80), text, pf_key_list(~0u, known, sizeof(known))));
+}
+
+static int add_tag(struct reading *r, struct perfile_reader *reader, const char *text, size_t bytes,
+                   struct perfile_error *error)
+{
+    if (!r->tags && !(r->tags = pf_tags_open(reader, r->aggregate->allocator)))
+        return pf_fail_memory(error, "profile");
+    const int result = pf_tags_add(r->tags, text, bytes, error);
+    return result == PERFILE_ERROR_ARGUMENT ? fail_key(text, bytes, error) : result;
 }
 
 /* A thread is one of a process. */
-static int parse_keys(struct reading *r, const char *text, struct perfile_error *error)
+static int parse_keys(struct reading *r, struct perfile_reader *reader, struct perfile_error *error)
 {
-    for (size_t bytes; text && *text; text += bytes + (text[bytes] == ',')) {
+    const char *text = r->options->keys;
+    int result = 0;
+    for (size_t bytes; text && *text && result >= 0; text += bytes + (text[bytes] == ',')) {
         bytes = strcspn(text, ",");
         const enum pf_key key = pf_key_find(text, bytes);
         if (key == PF_KEYS)
-            return fail_key(text, bytes, error);
-        r->keys |= 1u << key | (key == PF_KEY_tid ? PF_KEY_BIT(pid) : 0);
+            result = add_tag(r, reader, text, bytes, error);
+        else
+            r->keys |= 1u << key | (key == PF_KEY_tid ? PF_KEY_BIT(pid) : 0);
     }
-    return 0;
+    if (result >= 0)
+        result = r->tags ? pf_tags_begin(r->tags, error) : 0;
+    return result;
 }
 
-static int check_options(struct reading *r, struct perfile_error *error)
+static int check_options(struct reading *r, struct perfile_reader *reader, struct perfile_error *error)
 {
     const uint32_t known = PERFILE_STREAM_ADDRESSES | PERFILE_STREAM_NO_INLINES | PERFILE_STREAM_JOIN_UNNAMED;
     r->quantum_ns = r->options->time_quantum ? r->options->time_quantum : default_quantum_ns;
     int result = pf_check_known_flags(r->options->flags, known, error);
     if (result == 0)
-        result = parse_keys(r, r->options->keys, error);
+        result = parse_keys(r, reader, error);
     if (result == 0 && r->options->time_quantum && !(r->keys & PF_KEY_BIT(time)))
         return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "time quantum", "needs the key time");
     return result;
@@ -228,13 +246,42 @@ static struct pf_aggregate_key key_of(const struct reading *r, const struct pf_p
                                      .cpu = r->keys & PF_KEY_BIT(cpu) && sample->has_cpu ? (int32_t)sample->cpu : -1,
                                      .comm = r->keys & PF_KEY_BIT(comm) ? comm : NULL,
                                      .time = timed ? sample->time - sample->time % r->quantum_ns : UINT64_MAX,
-                                     .recording = r->keys & PF_KEY_BIT(recording) ? 0 : PERFILE_NO_ID};
+                                     .recording = r->keys & PF_KEY_BIT(recording) ? 0 : PERFILE_NO_ID,
+                                     .tags = PERFILE_NO_ID};
 }
 
 static bool is_same_key(const struct pf_aggregate_key *a, const struct pf_aggregate_key *b)
 {
     return a->event == b->event && a->pid == b->pid && a->tid == b->tid && a->cpu == b->cpu && a->comm == b->comm &&
-           a->cgroup == b->cgroup && a->time == b->time; /* of one recording */
+           a->cgroup == b->cgroup && a->time == b->time && a->tags == b->tags; /* of one recording */
+}
+
+/* The first of the items that say what the tags of this number are. NONE: out of memory. */
+static uint32_t make_tags(struct reading *r, uint32_t number)
+{
+    struct pf_aggregate_tag tag = {.next = PERFILE_NO_ID};
+    for (size_t i = pf_tags_count(r->tags); i-- > 0;) {
+        tag.name = pf_tags_name(r->tags, i);
+        tag.text = pf_tags_text(r->tags, number, i);
+        if (!pf_aggregate_text(r->aggregate, &tag.name) || !pf_aggregate_text(r->aggregate, &tag.text) ||
+            (tag.next = pf_aggregate_number(r->aggregate, PF_AGGREGATE_TAGS, &tag)) == PF_AGGREGATE_NONE)
+            return PF_AGGREGATE_NONE;
+    }
+    return tag.next;
+}
+
+/* NONE: out of memory. */
+static uint32_t number_tags(struct reading *r, const struct pf_profile_sample *sample)
+{
+    const uint32_t number = pf_tags_number(r->tags, sample);
+    const size_t before = r->tag_capacity;
+    if (number == UINT32_MAX ||
+        !pf_grow(r->aggregate->allocator, &r->tag_of, &r->tag_capacity, (size_t)number + 1, sizeof(*r->tag_of)))
+        return PF_AGGREGATE_NONE;
+    memset(r->tag_of + before, 0, (r->tag_capacity - before) * sizeof(*r->tag_of));
+    if (!r->tag_of[number])
+        r->tag_of[number] = make_tags(r, number) + 1;
+    return r->tag_of[number] - 1;
 }
 
 static uint32_t find_key(struct reading *r, const struct pf_profile_sample *sample, const char *comm)
@@ -245,6 +292,8 @@ static uint32_t find_key(struct reading *r, const struct pf_profile_sample *samp
     struct pf_aggregate_key key = key_of(r, sample, event, comm);
     if (r->keys & PF_KEY_BIT(cgroup) && sample->cgroup && !(key.cgroup = text_of(r, sample->cgroup)))
         return PF_AGGREGATE_NONE;
+    if (r->tags && (key.tags = number_tags(r, sample)) == PF_AGGREGATE_NONE)
+        return PF_AGGREGATE_NONE;
     if (r->key_number != PF_AGGREGATE_NONE && is_same_key(&key, &r->key))
         return r->key_number;
     r->key = key;
@@ -252,8 +301,8 @@ static uint32_t find_key(struct reading *r, const struct pf_profile_sample *samp
 }
 
 /*
- * Returns the number of the key of a sample; NONE: out of memory. Without processor, control group and time, a thread
- * and an event have one key.
+ * Returns the number of the key of a sample; NONE: out of memory. Without processor, control group, time and tags, a
+ * thread and an event have one key.
  */
 static uint32_t number_key(struct reading *r, const struct pf_profile_sample *sample)
 {
@@ -263,7 +312,8 @@ static uint32_t number_key(struct reading *r, const struct pf_profile_sample *sa
     if (recent->key != PF_AGGREGATE_NONE && recent->event == sample->event)
         return recent->key;
     const uint32_t key = find_key(r, sample, recent->comm);
-    recent->key = r->keys & (PF_KEY_BIT(cpu) | PF_KEY_BIT(cgroup) | PF_KEY_BIT(time)) ? PF_AGGREGATE_NONE : key;
+    const bool of_thread = !r->tags && !(r->keys & (PF_KEY_BIT(cpu) | PF_KEY_BIT(cgroup) | PF_KEY_BIT(time)));
+    recent->key = of_thread ? key : PF_AGGREGATE_NONE;
     recent->event = sample->event;
     return key;
 }
@@ -520,14 +570,18 @@ static int open_profile(struct reading *r, struct perfile_reader *reader, struct
         .unwind = symbols->unwind,
         .frames = pf_describe_options(r->options->flags, symbols),
         .in_blocks = true,
+        .decoded = r->tags && pf_tags_need_decoded(r->tags),
         .drive = {r->options->threads, r->options->progress, r->options->progress_context}};
     how.frames.by_location = how.frames.by_address;
-    return pf_profile_open(reader, &how, &r->profile, error);
+    const int result = pf_profile_open(reader, &how, &r->profile, error);
+    if (result == 0 && r->tags)
+        pf_tags_attach(r->tags, r->profile);
+    return result;
 }
 
 static int read_all(struct reading *r, struct perfile_reader *reader, struct perfile_error *error)
 {
-    int result = check_options(r, error);
+    int result = check_options(r, reader, error);
     if (result == 0 && pf_tree_open_links(&r->tree, r->aggregate->allocator) < 0)
         result = pf_fail_memory(error, "profile");
     if (result == 0)
@@ -546,6 +600,8 @@ static int read_all(struct reading *r, struct perfile_reader *reader, struct per
     pf_profile_close(r->profile);
     pf_map_close(&r->events);
     pf_map_close(&r->texts);
+    pf_tags_close(r->tags);
+    pf_free(r->aggregate->allocator, r->tag_of, r->tag_capacity * sizeof(*r->tag_of));
     pf_free(r->aggregate->allocator, r->seen, r->seen_capacity * sizeof(*r->seen));
     pf_free(r->aggregate->allocator, r->sums, r->sum_capacity * sizeof(*r->sums));
     return result;

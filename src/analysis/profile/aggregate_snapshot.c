@@ -60,7 +60,7 @@ static bool copy_list(struct pf_aggregate *copy, const struct pf_aggregate *from
 bool pf_aggregate_copy(struct pf_aggregate *copy, const struct pf_aggregate_named *from, bool *joined)
 {
     static const enum pf_aggregate_kind kinds[] = {PF_AGGREGATE_EVENTS, PF_AGGREGATE_THREADS, PF_AGGREGATE_COMMS,
-                                                   PF_AGGREGATE_KEYS, PF_AGGREGATE_ROWS};
+                                                   PF_AGGREGATE_TAGS,   PF_AGGREGATE_KEYS,    PF_AGGREGATE_ROWS};
     for (size_t i = 0; i < PF_COUNT(kinds); i++)
         if (!copy_list(copy, from->aggregate, kinds[i]))
             return false;

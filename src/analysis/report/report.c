@@ -49,7 +49,8 @@ static int make_table(struct pf_report *report, struct perfile_error *error)
     return pf_report_sort(report) ? 0 : pf_fail_memory(error, "report");
 }
 
-static void start(struct pf_report *report, struct perfile_reader *reader, const struct perfile_output_options *options)
+void pf_report_start(struct pf_report *report, struct perfile_reader *reader,
+                     const struct perfile_output_options *options)
 {
     *report = (struct pf_report){
         .allocator = pf_allocator_or_default(options->allocator), .options = options, .reader = reader};
@@ -85,7 +86,7 @@ static int read_all(struct pf_report *report, struct perfile_error *error)
 int pf_report_open(struct pf_report *report, struct perfile_reader *reader,
                    const struct perfile_output_options *options, bool for_text, struct perfile_error *error)
 {
-    start(report, reader, options);
+    pf_report_start(report, reader, options);
     report->settings.for_text = for_text;
     report->settings.joins_groups = for_text && !(options->report->flags & PERFILE_REPORT_NO_GROUP);
     int result = read_all(report, error);
@@ -99,7 +100,7 @@ int pf_report_take(struct pf_report *report, struct perfile_reader *reader,
                    const struct perfile_output_options *options, const struct pf_report_taker *taker,
                    struct perfile_error *error)
 {
-    start(report, reader, options);
+    pf_report_start(report, reader, options);
     report->taker = taker;
     return read_all(report, error);
 }

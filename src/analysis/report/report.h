@@ -503,6 +503,7 @@ bool pf_report_make_rows(struct pf_report *report);
 void pf_report_drop_rows(struct pf_report *report);
 void pf_report_set_levels(struct pf_report *report);
 /* report_columns.c */
+void pf_report_note_key(struct pf_report *report, const struct pf_report_column *column);
 int pf_report_choose_columns(struct pf_report *report, struct perfile_error *error);
 /* When all was read: columns that are empty or constant are not printed. */
 void pf_report_drop_columns(struct pf_report *report);
@@ -542,6 +543,9 @@ bool pf_report_join_groups(struct pf_report *report);
 bool pf_report_keep_modes(struct pf_report *report);
 bool pf_report_give_parts(struct pf_report *report, struct pf_report_row *row, uint32_t count);
 
+/* A report without columns and profile, for pf_report_close. */
+void pf_report_start(struct pf_report *report, struct perfile_reader *reader,
+                     const struct perfile_output_options *options);
 /*
  * Reads the recording to its end. `report` is filled; close it also after a failure. `for_text`: events of a group have
  * one table unless the options say otherwise, and nothing is found out about the code of samples if no part of the

@@ -94,7 +94,7 @@ static void add_usual_fields(const struct pf_report *report, const struct chosen
         add(fields, &pf_report_columns[PF_COLUMN_period]);
 }
 
-static void note_key(struct pf_report *report, const struct pf_report_column *column)
+void pf_report_note_key(struct pf_report *report, const struct pf_report_column *column)
 {
     report->layout.keys[report->layout.key_count++] = column;
     report->layout.by_frame |= column->of == PF_COLUMN_OF_FRAME;
@@ -114,7 +114,7 @@ static void keep(struct pf_report *report, const struct chosen *fields, const st
     add_all(&all, fields);
     for (size_t i = 0; i < all.count; i++) {
         if (all.columns[i]->of != PF_COLUMN_OF_VALUE)
-            note_key(report, all.columns[i]);
+            pf_report_note_key(report, all.columns[i]);
         report->layout.by_mode |= all.columns[i]->needs == PF_COLUMN_NEEDS_MODES;
         report->layout.by_cost |= all.columns[i]->needs == PF_COLUMN_NEEDS_COSTS;
     }

@@ -10,6 +10,7 @@
  * With several recordings each has profiles of its own, on its own clock, below the resource of its machine; all of
  * them share the dictionary.
  */
+#include "analysis/report/tags.h"
 #include "base/bytes.h"
 #include "base/counted.h"
 #include "base/error.h"
@@ -63,7 +64,7 @@ enum function_field { FUNCTION_NAME = 1, FUNCTION_SYSTEM_NAME = 2, FUNCTION_FILE
 enum link_field { LINK_TRACE = 1, LINK_SPAN = 2 };
 enum stack_field { STACK_LOCATION = 1 };
 
-enum { ATTRIBUTES_MAX = 5 };
+enum { ATTRIBUTES_MAX = 5 + PF_TAGS_MAX };
 
 /* What samples of one stack share: the keys of the profile but for the time. */
 struct set {
@@ -91,8 +92,8 @@ struct otlp {
     uint32_t stack_count;
     struct pf_pairs attributes; /* a key, and the number or the text's address with its kind, to the number */
     uint32_t attribute_count;
-    struct pf_pairs threads, keyed; /* what sets consist of */
-    uint32_t thread_count;
+    struct pf_pairs threads, tagged, keyed; /* what sets consist of */
+    uint32_t thread_count, tagged_count;
     struct set *sets;
     size_t set_count, set_capacity;
     struct pf_pairs identities; /* event and set, stack */
@@ -271,6 +272,10 @@ static bool add_set(struct otlp *o, const struct perfile_profile_sample *row)
     add_text_attribute(o, &set, "thread.name", row->comm);
     add_attribute(o, &set, "cpu.logical_number", row->cpu);
     add_text_attribute(o, &set, "process.linux.cgroup", row->cgroup);
+    struct perfile_profile_tag tag = PERFILE_PROFILE_TAG_INIT;
+    for (uint32_t i = row->tags; set.count < ATTRIBUTES_MAX && perfile_profile_tag_at(o->profile, i, &tag) == 0;
+         i = tag.next)
+        add_text_attribute(o, &set, tag.name, tag.text);
     return PF_APPEND(o->options->allocator, o->sets, o->set_count, o->set_capacity, set);
 }
 
@@ -288,10 +293,11 @@ static uint32_t set_of(struct otlp *o, const struct perfile_profile_sample *row)
     const uint64_t task = (uint64_t)(uint32_t)row->pid << 32 | (uint32_t)row->tid;
     const uint32_t thread = number_pair(&o->threads, task, (uintptr_t)row->comm, &o->thread_count);
     uint32_t count = (uint32_t)o->set_count;
-    if (thread == UINT32_MAX)
-        return thread;
+    const uint32_t tagged = number_pair(&o->tagged, (uintptr_t)row->cgroup, row->tags, &o->tagged_count);
+    if (thread == UINT32_MAX || tagged == UINT32_MAX)
+        return UINT32_MAX;
     const uint64_t entry = (uint64_t)thread << 32 | (uint32_t)row->cpu;
-    const uint32_t set = number_pair(&o->keyed, entry, (uintptr_t)row->cgroup, &count);
+    const uint32_t set = number_pair(&o->keyed, entry, tagged, &count);
     if (set == UINT32_MAX || (set == o->set_count && !add_set(o, row)))
         return UINT32_MAX;
     return set;
@@ -720,7 +726,7 @@ static int write_otlp(struct perfile_reader *reader, const struct perfile_output
                       struct perfile_error *error)
 {
     struct otlp o = {.options = options, .reader = reader, .recording = PERFILE_PROFILE_RECORDING_INIT};
-    struct pf_pairs *const pairs[] = {&o.attributes, &o.threads, &o.keyed, &o.identities};
+    struct pf_pairs *const pairs[] = {&o.attributes, &o.threads, &o.tagged, &o.keyed, &o.identities};
     for (size_t i = 0; i < PF_COUNT(pairs); i++)
         pf_pairs_open(pairs[i], options->allocator);
     struct pf_text *const texts[] = {&o.body, &o.dictionary, &o.name};

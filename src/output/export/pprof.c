@@ -252,7 +252,7 @@ static bool has_labels_of_last(const struct pprof *p, const struct perfile_profi
     const struct perfile_profile_sample *last = &p->last;
     return p->has_last && row->event == last->event && row->pid == last->pid && row->tid == last->tid &&
            row->cpu == last->cpu && row->comm == last->comm && row->cgroup == last->cgroup && row->time == last->time &&
-           row->recording == last->recording;
+           row->recording == last->recording && row->tags == last->tags;
 }
 
 static const char *path_of(const struct pprof *p, uint32_t number)
@@ -280,6 +280,9 @@ static void make_labels(struct pprof *p, const struct perfile_profile_sample *ro
         put_label_text(p, "recording", path_of(p, row->recording));
     if (row->time != UINT64_MAX)
         put_label(p, text_of(p, "time"), LABEL_NUMBER, row->time, text_of(p, "nanoseconds"));
+    struct perfile_profile_tag tag = PERFILE_PROFILE_TAG_INIT;
+    for (uint32_t i = row->tags; perfile_profile_tag_at(p->profile, i, &tag) == 0; i = tag.next)
+        put_label_text(p, tag.name, tag.text);
 }
 
 static void put_zeros(struct pprof *p, size_t count)

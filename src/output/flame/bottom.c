@@ -11,7 +11,7 @@
 static const struct {
     bool is_level;
     uint8_t kind, by;
-} levels[PF_BOTTOM_LEVELS] = {
+} levels[PF_KEYS] = {
     [PF_KEY_comm] = {true, PF_FLAME_THREAD, PF_FLAME_BY_COMM},
     [PF_KEY_pid] = {true, PF_FLAME_THREAD, PF_FLAME_BY_PID},
     [PF_KEY_tid] = {true, PF_FLAME_THREAD, PF_FLAME_BY_TID},
@@ -23,22 +23,41 @@ static const uint64_t second_ns = 1000000000, default_quantum_ns = 100000000;
 
 /* ---- options ---- */
 
-static int fail_level(const char *word, size_t bytes, struct perfile_error *error)
+static int fail_level(const struct pf_bottom_options *options, const char *word, size_t bytes,
+                      struct perfile_error *error)
 {
     char known[96];
     unsigned set = 0;
-    for (unsigned i = 0; i < PF_BOTTOM_LEVELS; i++)
+    for (unsigned i = 0; i < PF_KEYS; i++)
         set |= levels[i].is_level ? 1u << i : 0;
     return pf_about(error, word, bytes,
-                    pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "by", "unknown level '%.*s'; valid: %s",
-                            (int)pf_min(bytes, 80), word, pf_key_list(set, known, sizeof(known))));
+                    pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "by", "unknown level '%.*s'; valid: %s%s",
+                            (int)pf_min(bytes, 80), word, pf_key_list(set, known, sizeof(known)),
+                            options->reader ? ", and columns of reports that describe samples" : ""));
 }
 
-static int add_level(struct pf_bottom *bottom, const char *word, size_t bytes, struct perfile_error *error)
+static int add_tag(struct pf_bottom *bottom, const struct pf_bottom_options *options, const char *word, size_t bytes,
+                   struct perfile_error *error)
+{
+    if (!options->reader)
+        return fail_level(options, word, bytes, error);
+    if (!bottom->tags && !(bottom->tags = pf_tags_open(options->reader, bottom->allocator)))
+        return pf_fail_memory(error, "flame graph");
+    const int tag = pf_tags_add(bottom->tags, word, bytes, error);
+    if (tag == PERFILE_ERROR_ARGUMENT)
+        return fail_level(options, word, bytes, error);
+    if (tag < 0)
+        return tag;
+    bottom->levels[bottom->level_count++] = PF_KEYS + (unsigned)tag;
+    return 0;
+}
+
+static int add_level(struct pf_bottom *bottom, const struct pf_bottom_options *options, const char *word, size_t bytes,
+                     struct perfile_error *error)
 {
     const enum pf_key level = pf_key_find(word, bytes);
     if (level == PF_KEYS || !levels[level].is_level)
-        return fail_level(word, bytes, error);
+        return add_tag(bottom, options, word, bytes, error);
     for (size_t i = 0; i < bottom->level_count; i++)
         if (bottom->levels[i] == level)
             return pf_about(error, word, bytes,
@@ -48,25 +67,28 @@ static int add_level(struct pf_bottom *bottom, const char *word, size_t bytes, s
     return 0;
 }
 
-static int parse_levels(struct pf_bottom *bottom, const char *by, struct perfile_error *error)
+static int parse_levels(struct pf_bottom *bottom, const struct pf_bottom_options *options, struct perfile_error *error)
 {
-    for (;;) {
-        size_t bytes = strcspn(by, ",");
-        int result = add_level(bottom, by, bytes, error);
-        if (result < 0 || !by[bytes])
-            return result;
+    int result = 0;
+    for (const char *by = options->by; result == 0;) {
+        const size_t bytes = strcspn(by, ",");
+        result = add_level(bottom, options, by, bytes, error);
+        if (!by[bytes])
+            break;
         by += bytes + 1;
     }
+    return result < 0 || !bottom->tags ? result : pf_tags_begin(bottom->tags, error);
 }
 
-int pf_bottom_open(struct pf_bottom *bottom, const struct perfile_allocator *allocator, const char *by,
-                   const char *quantum, struct perfile_error *error)
+int pf_bottom_open(struct pf_bottom *bottom, const struct pf_bottom_options *options, struct perfile_error *error)
 {
+    const struct perfile_allocator *allocator = options->allocator;
+    const char *quantum = options->quantum;
     *bottom = (struct pf_bottom){.allocator = allocator, .quantum_ns = default_quantum_ns};
     pf_arena_open(&bottom->arena, allocator);
     for (size_t i = 0; i < PF_BOTTOM_LEVELS; i++)
         pf_pairs_open(&bottom->positions[i], allocator);
-    int result = parse_levels(bottom, by, error);
+    int result = parse_levels(bottom, options, error);
     if (result == 0 && quantum)
         result = pf_parse_duration(quantum, &bottom->quantum_ns, error);
     if (result == 0 && quantum && !pf_bottom_has_time(bottom))
@@ -87,6 +109,7 @@ void pf_bottom_close(struct pf_bottom *bottom)
     pf_free(bottom->allocator, bottom->numbers, bottom->number_capacity * sizeof(*bottom->numbers));
     for (size_t i = 0; i < PF_BOTTOM_LEVELS; i++)
         pf_pairs_close(&bottom->positions[i]);
+    pf_tags_close(bottom->tags);
     pf_arena_close(&bottom->arena);
 }
 
@@ -100,15 +123,23 @@ bool pf_bottom_has_time(const struct pf_bottom *bottom)
 
 /* ---- frames ---- */
 
-/* What distinguishes the frames of a level: a text and a number. */
+/* What distinguishes the frames of a level: a text and a number. A tag without text: out of memory. */
 struct owner {
     const char *name;
     uint64_t number;
 };
 
+static struct owner owner_of_tag(const struct pf_bottom *bottom, unsigned tag, const struct pf_profile_sample *sample)
+{
+    const uint32_t number = pf_tags_number(bottom->tags, sample);
+    return (struct owner){number == UINT32_MAX ? NULL : pf_tags_text(bottom->tags, number, tag), 0};
+}
+
 static struct owner owner_at(const struct pf_bottom *bottom, unsigned level, const struct pf_profile_sample *sample)
 {
     const uint64_t parts = sample->event->attr->sample_type;
+    if (level >= PF_KEYS)
+        return owner_of_tag(bottom, level - PF_KEYS, sample);
     switch (level) {
     case PF_KEY_cpu:
         return (struct owner){NULL, parts & PERFILE_SAMPLE_CPU ? sample->cpu : UINT64_MAX};
@@ -141,7 +172,8 @@ static bool add_frame(struct pf_bottom *bottom, unsigned level, struct owner own
 {
     const size_t position = bottom->frame_count;
     const char *name = level == PF_KEY_cpu ? cpu_name(bottom, owner.number) : owner.name;
-    if ((level == PF_KEY_cpu && !name) ||
+    const bool is_tag = level >= PF_KEYS;
+    if (((is_tag || level == PF_KEY_cpu) && !name) ||
         !pf_grow(bottom->allocator, &bottom->frames, &bottom->frame_capacity, position + 1, sizeof(*bottom->frames)) ||
         !pf_grow(bottom->allocator, &bottom->numbers, &bottom->number_capacity, position + 1,
                  sizeof(*bottom->numbers)) ||
@@ -151,8 +183,8 @@ static bool add_frame(struct pf_bottom *bottom, unsigned level, struct owner own
     bottom->frames[position] = (struct pf_flame_frame){.name = name,
                                                        .pid = (uint32_t)sample->pid,
                                                        .tid = (uint32_t)sample->tid,
-                                                       .kind = levels[level].kind,
-                                                       .by = levels[level].by};
+                                                       .kind = is_tag ? PF_FLAME_THREAD : levels[level].kind,
+                                                       .by = is_tag ? PF_FLAME_BY_COMM : levels[level].by};
     bottom->frame_count++;
     return true;
 }

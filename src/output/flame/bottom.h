@@ -1,20 +1,25 @@
 /* SPDX-License-Identifier: MIT */
-/* What stands at the bottom of stacks: threads, processors, pieces of time, one above the other. */
+/*
+ * What stands at the bottom of stacks: threads, processors, pieces of time, and what columns of reports show of samples,
+ * one above the other.
+ */
 #ifndef PF_OUTPUT_FLAME_BOTTOM_H
 #define PF_OUTPUT_FLAME_BOTTOM_H
 
 #include "analysis/keys.h"
 #include "analysis/profile.h"
+#include "analysis/report/tags.h"
 #include "base/pairs.h"
 #include "output/flame/flame.h"
 
-enum { PF_BOTTOM_LEVELS = PF_KEYS }; /* some of them */
+enum { PF_BOTTOM_LEVELS = PF_KEYS + PF_TAGS_MAX }; /* some of the keys, then the tags */
 
 struct pf_bottom {
     const struct perfile_allocator *allocator;
     struct pf_arena arena;             /* names */
     unsigned levels[PF_BOTTOM_LEVELS]; /* from the root */
     size_t level_count;
+    struct pf_tags *tags; /* NULL: no level is one */
     uint64_t quantum_ns;
     struct pf_pairs positions[PF_BOTTOM_LEVELS]; /* by level: struct owner to a position in frames */
     struct pf_flame_frame *frames;
@@ -22,9 +27,14 @@ struct pf_bottom {
     size_t frame_count, frame_capacity, number_capacity;
 };
 
-/* `by` is a list like "cpu,comm"; `quantum` like "100ms", NULL for that. Close it after failures, too. */
-int pf_bottom_open(struct pf_bottom *bottom, const struct perfile_allocator *allocator, const char *by,
-                   const char *quantum, struct perfile_error *error);
+struct pf_bottom_options {
+    const struct perfile_allocator *allocator;
+    const char *by;                /* a list like "cpu,comm" */
+    const char *quantum;           /* like "100ms", which NULL stands for */
+    struct perfile_reader *reader; /* that tags are of; NULL: levels are keys alone */
+};
+/* Close it after failures, too. */
+int pf_bottom_open(struct pf_bottom *bottom, const struct pf_bottom_options *options, struct perfile_error *error);
 /* Its only level are threads. */
 void pf_bottom_set_threads(struct pf_bottom *bottom);
 void pf_bottom_close(struct pf_bottom *bottom);

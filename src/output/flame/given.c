@@ -163,7 +163,7 @@ int pf_flame_recording_of_text(struct pf_flame_recording *g, const struct perfil
     const char *text = options->flame->folded;
     const unsigned columns = count_columns(text, text + options->flame->folded_bytes);
     *g = (struct pf_flame_recording){.allocator = allocator, .options = options};
-    int result = pf_bottom_open(&g->bottom, allocator, "comm", NULL, error);
+    int result = pf_bottom_open(&g->bottom, &(struct pf_bottom_options){allocator, .by = "comm"}, error);
     if (result < 0)
         return result;
     if (!columns)

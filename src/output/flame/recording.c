@@ -402,7 +402,10 @@ int pf_flame_recording_open(struct pf_flame_recording *g, struct perfile_reader 
     struct pf_profile_options how = how_to_read(options, g->allocator);
     if (reader == flame->before)
         how.find.recording = flame->before_path ? flame->before_path : perfile_reader_file(reader)->path;
-    int result = pf_bottom_open(&g->bottom, g->allocator, flame->by ? flame->by : "comm", flame->time_quantum, error);
+    const struct pf_bottom_options bottom = {g->allocator, flame->by ? flame->by : "comm", flame->time_quantum,
+                                             page ? NULL : reader};
+    int result = pf_bottom_open(&g->bottom, &bottom, error);
+    how.decoded = g->bottom.tags && pf_tags_need_decoded(g->bottom.tags);
     if (page)
         take_off_cpu(g, &how);
     if (result == 0 && page)
@@ -411,6 +414,8 @@ int pf_flame_recording_open(struct pf_flame_recording *g, struct perfile_reader 
         result = watch_times(g, &how, error);
     if (result == 0)
         result = pf_profile_open(reader, &how, &g->profile, error);
+    if (result == 0 && g->bottom.tags)
+        pf_tags_attach(g->bottom.tags, g->profile);
     if (result == 0)
         result = gather(g, error);
     if (result == 0)
@@ -507,7 +512,7 @@ int pf_flame_recording_open_report(struct pf_flame_recording *g, struct perfile_
                                    const struct perfile_output_options *options, struct perfile_error *error)
 {
     start(g, reader, options);
-    int result = pf_bottom_open(&g->bottom, g->allocator, "comm", NULL, error);
+    int result = pf_bottom_open(&g->bottom, &(struct pf_bottom_options){g->allocator, .by = "comm"}, error);
     if (result == 0)
         result = open_page(g);
     if (result == 0 && !(g->report = pf_new(g->allocator, sizeof(*g->report))))
