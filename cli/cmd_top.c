@@ -28,28 +28,33 @@ struct location {
     struct perfile_profile_function function;
 };
 
-static void put_comm(const struct location *location, FILE *to)
+static void put_comm(const struct location *location, const char *name, FILE *to)
 {
+    (void)name;
     pf_print_name(location->sample.comm ? location->sample.comm : "[unknown]", to);
 }
 
-static void put_pid(const struct location *location, FILE *to)
+static void put_pid(const struct location *location, const char *name, FILE *to)
 {
+    (void)name;
     fprintf(to, "%" PRId32, location->sample.pid);
 }
 
-static void put_tid(const struct location *location, FILE *to)
+static void put_tid(const struct location *location, const char *name, FILE *to)
 {
+    (void)name;
     fprintf(to, "%" PRId32, location->sample.tid);
 }
 
-static void put_cpu(const struct location *location, FILE *to)
+static void put_cpu(const struct location *location, const char *name, FILE *to)
 {
+    (void)name;
     fprintf(to, "%" PRId32, location->sample.cpu);
 }
 
-static void put_dso(const struct location *location, FILE *to)
+static void put_dso(const struct location *location, const char *name, FILE *to)
 {
+    (void)name;
     struct perfile_module module = PERFILE_MODULE_INIT;
     const bool known = location->function.module != PERFILE_NO_ID &&
                        perfile_profile_module_at(location->profile, location->function.module, &module) == 0;
@@ -57,71 +62,154 @@ static void put_dso(const struct location *location, FILE *to)
     pf_print_name(known ? module.short_name : "[unknown]", to);
 }
 
-static void put_symbol(const struct location *location, FILE *to)
+static void put_symbol(const struct location *location, const char *name, FILE *to)
 {
+    (void)name;
     if (location->function.name)
         pf_print_name(location->function.name, to);
     else
         fprintf(to, "0x%" PRIx64, location->function.address);
 }
 
-static const struct column {
+static void put_cgroup(const struct location *location, const char *name, FILE *to)
+{
+    (void)name;
+    pf_print_name(location->sample.cgroup ? location->sample.cgroup : "[unknown]", to);
+}
+
+/* What a column of reports shows of the sample. */
+static void put_tag(const struct location *location, const char *name, FILE *to)
+{
+    struct perfile_profile_tag tag = PERFILE_PROFILE_TAG_INIT;
+
+    for (uint32_t i = location->sample.tags; perfile_profile_tag_at(location->profile, i, &tag) == 0; i = tag.next)
+        if (!strcmp(tag.name, name)) {
+            pf_print_name(tag.text, to);
+            return;
+        }
+}
+
+struct column {
     const char *name, *title;
-    void (*put)(const struct location *location, FILE *to);
+    void (*put)(const struct location *location, const char *name, FILE *to);
     bool of_functions;
     const char *doc;
-} columns[] = {
+};
+
+static const struct column own_columns[] = {
     {"comm", "Command", put_comm, false, "the name of the thread"},
     {"pid", "Pid", put_pid, false, "the process"},
     {"tid", "Tid", put_tid, false, "the thread"},
     {"cpu", "CPU", put_cpu, false, "the processor"},
     {"dso", "Shared Object", put_dso, true, "the file of the function"},
     {"symbol", "Symbol", put_symbol, true, "the function; sym is the same"},
+    {"cgroup", "Cgroup", put_cgroup, false, "the control group"},
 };
-enum { COLUMNS = sizeof(columns) / sizeof(columns[0]), USUAL_ROWS = 20 };
+enum { OWN_COLUMNS = sizeof(own_columns) / sizeof(own_columns[0]), COLUMNS = 24, USUAL_ROWS = 20 };
 
+static const struct column *find_own(const char *name, size_t bytes)
+{
+    if (bytes == 3 && !memcmp(name, "sym", 3))
+        return find_own("symbol", 6);
+    for (size_t i = 0; i < OWN_COLUMNS; i++)
+        if (strlen(own_columns[i].name) == bytes && !memcmp(own_columns[i].name, name, bytes))
+            return &own_columns[i];
+    return NULL;
+}
+
+/* Keys of profiles that are not for a sum over time. */
+static bool is_left_out(const char *name)
+{
+    return !strcmp(name, "event") || !strcmp(name, "time") || !strcmp(name, "recording");
+}
+
+/* The own ones, then the other keys of profiles. */
 static const char *column_at(size_t index, const char **doc)
 {
-    if (index >= COLUMNS)
-        return NULL;
-    *doc = columns[index].doc;
-    return columns[index].name;
+    const char *name;
+
+    if (index < OWN_COLUMNS) {
+        *doc = own_columns[index].doc;
+        return own_columns[index].name;
+    }
+    index -= OWN_COLUMNS;
+    for (size_t i = 0; (name = perfile_profile_key_at(i, doc)) != NULL; i++)
+        if (!find_own(name, strlen(name)) && !is_left_out(name) && index-- == 0)
+            break;
+    return name;
 }
 
 struct chosen {
-    const struct column *columns[COLUMNS];
+    struct column columns[COLUMNS];
+    char *names; /* of columns that are tags; owned */
     size_t count;
     bool children;     /* a sample counts for all functions in its stack */
     bool by_functions; /* all columns describe functions */
     bool samples;      /* their number is shown, too */
 };
 
-static const struct column *find_column(const char *name, size_t bytes)
+/* A field of tracepoints is named with its event: a recording into memory does not describe events before their data. */
+static bool is_tag(const char *name, size_t bytes)
 {
-    if (bytes == 3 && !memcmp(name, "sym", 3))
-        return find_column("symbol", 6);
-    for (size_t i = 0; i < COLUMNS; i++)
-        if (strlen(columns[i].name) == bytes && !memcmp(columns[i].name, name, bytes))
-            return &columns[i];
-    return NULL;
+    const char *known, *doc;
+
+    for (size_t i = 0; (known = column_at(i, &doc)) != NULL; i++)
+        if (strlen(known) == bytes && !memcmp(known, name, bytes))
+            return true;
+    return memchr(name, '.', bytes) != NULL;
+}
+
+/* What a tag is called: of event.field that is the field. */
+static const char *tag_name(const char *name)
+{
+    const char *dot = strrchr(name, '.');
+
+    return dot ? dot + 1 : name;
+}
+
+static int refuse_column(const char *name)
+{
+    pf_message("top: unknown column %s (valid: comm, pid, tid, cpu, dso, symbol, cgroup, EVENT.FIELD, and columns of "
+               "report that describe samples)",
+               name);
+    return PF_STATUS_USAGE;
 }
 
 static int choose_columns(const char *list, struct chosen *chosen)
 {
-    chosen->count = 0;
-    chosen->by_functions = true;
-    for (const char *at = list; *at;) {
-        const size_t bytes = strcspn(at, ",");
-        const struct column *column = find_column(at, bytes);
-        if (!column || chosen->count == COLUMNS) {
-            pf_message("top: unknown column %.*s (valid: comm, pid, tid, cpu, dso, symbol)", (int)bytes, at);
-            return PF_STATUS_USAGE;
-        }
-        chosen->columns[chosen->count++] = column;
+    *chosen = (struct chosen){.by_functions = true, .names = strdup(list)};
+    if (!chosen->names) {
+        pf_message("top: out of memory");
+        return PF_STATUS_MEMORY;
+    }
+    for (char *at = chosen->names, *name; (name = strsep(&at, ",")) != NULL;) {
+        const struct column *own = find_own(name, strlen(name));
+        struct column *column = &chosen->columns[chosen->count];
+        if (chosen->count == COLUMNS || (!own && !is_tag(name, strlen(name))))
+            return refuse_column(name);
+        *column = own ? *own : (struct column){.name = tag_name(name), .title = tag_name(name), .put = put_tag};
         chosen->by_functions &= column->of_functions;
-        at += bytes + (at[bytes] == ',');
+        chosen->count++;
     }
     return PF_STATUS_OK;
+}
+
+/* The keys of profiles. NULL: out of memory. */
+static char *keys_of(const char *list)
+{
+    static const char usual[] = "tid,comm,cpu";
+    char *keys = malloc(sizeof(usual) + strlen(list) + 2);
+    size_t used = 0;
+
+    if (keys)
+        used = (size_t)sprintf(keys, "%s", usual);
+    for (size_t bytes; keys && *list; list += bytes + (list[bytes] == ',')) {
+        bytes = strcspn(list, ",");
+        const struct column *own = find_own(list, bytes);
+        if (!own || own->put == put_cgroup)
+            used += (size_t)sprintf(keys + used, ",%.*s", (int)bytes, list);
+    }
+    return keys;
 }
 
 /* ---- rows -------------------------------------------------------------------------------------------------------- */
@@ -178,9 +266,9 @@ static bool make_texts(const struct location *location, const struct chosen *cho
     if (!to)
         return false;
     for (size_t i = 0; i < chosen->count; i++) {
-        if (part == (chosen->columns[i]->of_functions ? OF_SAMPLES : OF_FUNCTIONS))
+        if (part == (chosen->columns[i].of_functions ? OF_SAMPLES : OF_FUNCTIONS))
             continue;
-        chosen->columns[i]->put(location, to);
+        chosen->columns[i].put(location, chosen->columns[i].name, to);
         putc(0, to);
     }
     return fclose(to) == 0;
@@ -345,8 +433,8 @@ static void print_rows(const struct rows *rows, size_t max, const struct chosen 
     fputs(chosen->children ? "# Children      Self" : "# Overhead", stdout);
     fputs(chosen->samples ? "       Samples" : "", stdout);
     for (size_t i = 0; i < chosen->count; i++) {
-        widths[i] = i + 1 < chosen->count ? width_of(rows, shown, i, chosen->columns[i]->title) : 0;
-        printf("  %-*s", widths[i], chosen->columns[i]->title);
+        widths[i] = i + 1 < chosen->count ? width_of(rows, shown, i, chosen->columns[i].title) : 0;
+        printf("  %-*s", widths[i], chosen->columns[i].title);
     }
     putchar('\n');
     for (size_t i = 0; i < shown; i++) {
@@ -498,24 +586,42 @@ static bool shows_children(const struct pf_settings *settings)
            (chains || settings->report.flags & PERFILE_REPORT_CHILDREN);
 }
 
-static int run(const struct pf_command *command, struct pf_settings *settings)
+static int check_and_show(const struct pf_command *command, struct pf_settings *settings, struct chosen *chosen)
 {
     enum { MAX_SECONDS = 1000000 };
-    struct chosen chosen;
-    int status = choose_columns(settings->report.sort ? settings->report.sort : "dso,symbol", &chosen);
+    const int status = read_frequency(settings);
 
-    if (status || (status = read_frequency(settings)))
+    if (status)
         return status;
     if (own(settings)->interval_s > MAX_SECONDS || own(settings)->duration_s > MAX_SECONDS) {
         pf_message("top: --delay and --duration allow at most %d seconds", MAX_SECONDS);
         return PF_STATUS_USAGE;
     }
-    chosen.children = shows_children(settings);
-    chosen.samples = settings->report.flags & PERFILE_REPORT_SAMPLES;
+    chosen->children = shows_children(settings);
+    chosen->samples = settings->report.flags & PERFILE_REPORT_SAMPLES;
     settings->symbols.no_inline = true; /* which takes too long to be looked up again each time */
     if (settings->tui)
         pf_tui_prepare();
-    return start_and_show(command, settings, &chosen);
+    return start_and_show(command, settings, chosen);
+}
+
+static int run(const struct pf_command *command, struct pf_settings *settings)
+{
+    const char *list = settings->report.sort ? settings->report.sort : "dso,symbol";
+    struct pf_top_settings *own = settings->own;
+    struct chosen chosen;
+    int status = choose_columns(list, &chosen);
+
+    own->keys = keys_of(list);
+    if (!status && !own->keys) {
+        pf_message("top: out of memory");
+        status = PF_STATUS_MEMORY;
+    }
+    if (!status)
+        status = check_and_show(command, settings, &chosen);
+    free(own->keys);
+    free(chosen.names);
+    return status;
 }
 
 static const struct pf_option what_options[] = {
@@ -549,8 +655,10 @@ static const struct pf_option show_options[] = {
            "Stop recording after this many seconds. The interactive view stays.", .first = true),
     PF_FLAG("zero", 'z', PF_OWN_OF(struct pf_top_settings, each),
             "Show each interval alone, not the sum since the start.", .first = true),
-    PF_VALUES(LIST, "sort", 's', "LIST", PF_AT(report.sort), .known = column_at,
-              "The columns of the text; samples with the same values in them share a row [dso,symbol]."),
+    PF_VALUES(
+        LIST, "sort", 's', "LIST", PF_AT(report.sort), .known = column_at,
+        "The columns of the text; samples with the same values in them share a row [dso,symbol]. The columns of report "
+        "that describe samples are among them, and fields of tracepoints: sched:sched_switch.prev_comm."),
     PF_ROW(NUMBER, "top", 'E', "N", PF_AT(report.top), "The text has the N hottest rows of each event [20].",
            .first = true),
     PF_BITS("show-nr-samples", 'n', PF_AT(report.flags), PERFILE_REPORT_SAMPLES,

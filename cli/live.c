@@ -94,7 +94,7 @@ static int read_part(struct pf_live *live, struct perfile_profile **profile)
 
     options.symbols = live->settings->print.symbols;
     options.threads = live->settings->print.threads;
-    options.keys = "tid,comm,cpu";
+    options.keys = ((const struct pf_top_settings *)live->settings->own)->keys;
     options.path = "top";
     int result = perfile_open_memory(part->data, part->used, NULL, &reader, &live->error);
     if (result < 0)

@@ -17,6 +17,7 @@
 struct pf_top_settings {
     uint64_t interval_s, duration_s; /* 0: 2; without end */
     const char *frequency;
+    char *keys; /* of profiles; owned by the verb */
     bool each;
 };
 

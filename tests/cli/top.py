@@ -70,6 +70,17 @@ def check_children_of_files(busy):
     assert shares and max(shares) <= 100, table
 
 
+def check_tags(busy):
+    """Columns of report that describe samples are columns here, too; others are refused before anything is recorded."""
+    done = top('-p', busy, '--duration', '1', '--sort', 'comm_nodigit,mem,dso')
+    assert done.returncode == 0, done
+    table = done.stdout.split('\n\n')[-2].splitlines()
+    assert table[1].split() == ['#', 'Overhead', 'comm_nodigit', 'mem', 'Shared', 'Object'], table
+    assert all(not re.search('[0-9]', line.split()[1]) and line.split()[2] == 'N/A' for line in table[2:]), table
+    refused = top('-p', busy, '--duration', '1', '--sort', 'srcline')
+    assert refused.returncode == 2 and 'unknown column srcline' in refused.stderr, refused
+
+
 def wait_for_events(process):
     """Until it has opened them, however long a busy machine takes for that."""
     folder, end = pathlib.Path(f'/proc/{process.pid}/fd'), time.monotonic() + 60
@@ -165,6 +176,7 @@ def main():
             check_text(busy)
             check_children(busy)
             check_children_of_files(busy)
+            check_tags(busy)
             check_end(busy)
             check_usage(busy)
             if shutil.which('tmux') and '--tui is not possible: this perfile' not in top('--tui', '-p', busy).stderr:
