@@ -80,6 +80,8 @@ static int unwind_sample(void *context, struct pf_item *item, struct perfile_err
 {
     struct pf_unwind_step *unwind = context;
     const struct perfile_record *record = item->record;
+    if (record->type == PERFILE_RECORD_FINISHED_ROUND)
+        (void)perfile_session_trim(unwind->edit->session); /* a stream of many processes need not end */
     if (record->type != PERFILE_RECORD_SAMPLE || !record->event ||
         !(record->event->attr->sample_type & PERFILE_SAMPLE_STACK_USER))
         return PF_EDIT_KEEP;

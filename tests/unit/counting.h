@@ -8,6 +8,7 @@
 struct counting {
     struct perfile_allocator allocator; /* hand out its address */
     size_t live_bytes;
+    size_t max_bytes; /* that it ever was */
     size_t blocks;
     int left; /* allocations that still succeed; negative: all do */
 };
@@ -34,6 +35,7 @@ static inline void *counting_resize(void *context, void *pointer, size_t old, si
         return NULL;
     c->left -= c->left > 0 && size != 0;
     c->live_bytes += size - old;
+    c->max_bytes = c->live_bytes > c->max_bytes ? c->live_bytes : c->max_bytes;
     c->blocks += (size_t)(pointer == NULL && size != 0) - (size_t)(pointer != NULL && size == 0);
     return counting_move(pointer, old, size);
 }

@@ -628,6 +628,72 @@ static void test_unwind(void **state)
     edited_end(&made);
 }
 
+static int unwind_nothing(void *context, struct perfile_session *session, const struct perfile_sample *sample,
+                          uint64_t *addresses, size_t capacity)
+{
+    (void)context, (void)session, (void)sample, (void)addresses, (void)capacity;
+    return 0;
+}
+
+/* Processes that start, map a file, and end. */
+static void put_processes(struct edited *made, int32_t count)
+{
+    enum { AT_ONCE = 50, MILLISECOND = 1000000 };
+    for (int32_t pid = 2; pid < 2 + count; pid++) {
+        const struct perfile_sample_id id = {.size = sizeof(id),
+                                             .pid = (uint32_t)pid,
+                                             .tid = (uint32_t)pid,
+                                             .time = (uint64_t)pid * MILLISECOND,
+                                             .id = ID,
+                                             .identifier = ID};
+        const struct perfile_fork task = {.pid = pid, .ppid = 1, .tid = pid, .ptid = 1, .time = id.time};
+        const struct perfile_exit over = {.pid = pid, .ppid = 1, .tid = pid, .ptid = 1, .time = id.time};
+        struct perfile_mmap2 map = libc;
+        map.pid = map.tid = pid;
+        int result = perfile_writer_record(made->writer, PERFILE_RECORD_FORK, 0, &task, sizeof(task), &id, NULL);
+        for (int i = 0; i < 8 && result == 0; i++, map.addr += map.len)
+            result = perfile_writer_record(made->writer, PERFILE_RECORD_MMAP2, 2, &map, sizeof(map), &id, NULL);
+        if (result == 0)
+            result = perfile_writer_record(made->writer, PERFILE_RECORD_EXIT, 0, &over, sizeof(over), &id, NULL);
+        if (result == 0 && pid % AT_ONCE == 0)
+            result = perfile_writer_record(made->writer, PERFILE_RECORD_FINISHED_ROUND, 0, NULL, 0, NULL, NULL);
+        assert_int_equal(result, 0);
+    }
+}
+
+/* Unwinding while a machine is recorded goes on for days: what ended must not take memory. */
+static void test_unwind_many_processes(void **state)
+{
+    const struct perfile_attr attr = {.sample_type = USUAL | PERFILE_SAMPLE_REGS_USER | PERFILE_SAMPLE_STACK_USER,
+                                      .sample_regs_user = 1,
+                                      .sample_stack_user = 16};
+    enum { PROCESSES = 30000, BYTES_MAX = 32 << 20 };
+    struct perfile_convert_options options = PERFILE_CONVERT_OPTIONS_INIT;
+    struct perfile_open_options how = PERFILE_OPEN_OPTIONS_INIT;
+    struct perfile_reader *reader;
+    struct perfile_writer *writer;
+    struct counting counting;
+    struct edited made = start(&attr);
+    (void)state;
+    counting_open(&counting, -1);
+    put_processes(&made, PROCESSES);
+    assert_int_equal(perfile_writer_finish(made.writer, NULL), 0);
+    perfile_writer_close(made.writer);
+    options.unwind = unwind_nothing;
+    how.allocator = &counting.allocator;
+    lseek(made.fd, 0, SEEK_SET);
+    assert_int_equal(perfile_open_fd(made.fd, &how, &reader, NULL), 0);
+    const int fd = edited_file();
+    assert_int_equal(perfile_writer_open_fd(fd, NULL, &writer, NULL), 0);
+    assert_int_equal(perfile_convert(reader, writer, &options, NULL, NULL), 0);
+    perfile_writer_close(writer);
+    perfile_close(reader);
+    close(fd);
+    close(made.fd);
+    assert_true(counting.max_bytes < BYTES_MAX);
+    counting_close(&counting);
+}
+
 /* ---- directories ---- */
 
 static void remove_files(const char *path)
@@ -733,6 +799,7 @@ int main(void)
         cmocka_unit_test(test_sizes_and_types),
         cmocka_unit_test(test_features),
         cmocka_unit_test(test_unwind),
+        cmocka_unit_test(test_unwind_many_processes),
         cmocka_unit_test(test_directory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
