@@ -224,7 +224,7 @@ static void test_svg_reverse(void **state)
     add(&f, 2, "b", "main", "leaf");
     finish(&f);
     const char *text = svg(&f, (struct pf_svg_options){.reverse = true, .inverted = true});
-    const char *leaf = strstr(text, "<title>leaf (3 samples, 100.00%)</title><rect x=\"10.0\" y=\"76\"");
+    const char *leaf = strstr(text, "<title>leaf (3 samples, 100.00%)</title><rect x=\"10.0\" y=\"78\"");
     assert_non_null(leaf);
     assert_non_null(strstr(text, "<title>a (1 sample, 33.33%)</title>"));
     close_flames(&f);
@@ -254,12 +254,12 @@ static void test_svg_differential(void **state)
     assert_non_null(strstr(text, "<title>more (3 samples, 75.00%; +25.00%)</title>"));
     assert_non_null(strstr(text, "<title>less (1 sample, 25.00%; +5.00%)</title>"));
     assert_non_null(strstr(text, "<title>w (4 samples, 100.00%; -20.00%)</title>"));
-    assert_non_null(strstr(text, "fill=\"rgb(255,70,70)\""));
+    assert_non_null(strstr(text, "fill=\"rgb(251,106,96)\""));
     assert_non_null(strstr(text, "10.00% of before is in stacks that are no more."));
     assert_null(strstr(text, "gone ("));
     text = svg(&f, (struct pf_svg_options){.before = before, .negated = true});
     assert_non_null(strstr(text, "<title>more (3 samples, 75.00%; -25.00%)</title>"));
-    assert_non_null(strstr(text, "fill=\"rgb(70,70,255)\""));
+    assert_non_null(strstr(text, "fill=\"rgb(96,153,251)\""));
     close_flames(&f);
 }
 

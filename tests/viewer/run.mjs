@@ -1172,7 +1172,8 @@ async function testSaved(browser) {
   const drawn = await page.evaluate(`(() => { const found = new DOMParser().parseFromString(${JSON.stringify(svg)}, "image/svg+xml");
     return [found.querySelectorAll("parsererror").length, found.querySelector("g title").textContent]; })()`);
   equal("the SVG can be read", drawn[0], 0);
-  like("and begins with all", drawn[1], /^all, \d+ samples, 100.0%$/);
+  like("and begins with all", drawn[1], /^all \(\d+ samples, 100%\)$/);
+  writeFileSync(join(folder, "saved.svg"), svg);
   const png = await save("Picture (PNG)", ".png");
   equal("a PNG is one", png.subarray(1, 4).toString(), "PNG");
   const { high } = await page.evaluate("({ high: parseFloat(document.querySelector('#flame > div').style.height) })");
@@ -1207,6 +1208,11 @@ async function testSaved(browser) {
   check("and one tab is underlined", (await line(true)) !== (await line(false)), [await line(true), await line(false)]);
   equal("no request but the page and what it made", page.requests.filter(url => url !== "file://" + path && !url.startsWith("blob:")).length, 0);
   equal("no error", page.errors.join("; "), "");
+  const picture = await browser.page();
+  await picture.open("file://" + join(folder, "saved.svg"));
+  await picture.evaluate("document.querySelector('#frames > g:nth-child(3)').dispatchEvent(new MouseEvent('click', { bubbles: true }))");
+  equal("a click zooms in it, as in perfile's own", await picture.evaluate("getComputedStyle(document.getElementById('unzoom')).display !== 'none'"), true);
+  equal("without an error", picture.errors.join("; "), "");
 }
 
 /* What is shown and the notes of readers are in a page that is saved; it is complete, and can be saved again. */
@@ -1311,6 +1317,19 @@ async function testSvg(browser) {
     const share = (100 * total(f => f.some(name => /hash</.test(name)))) / total(() => true);
     equal(`${form}: what is matched`, await page.text("#matched"), `Matched: ${share.toFixed(1)}%`);
     equal(`${form}: no error`, page.errors.join("; "), "");
+    /* By keyboard, and with names for screen readers. */
+    equal(`${form}: buttons`, await page.evaluate("[...document.querySelectorAll('[role=button]')].map(b => b.tabIndex + b.getAttribute('aria-label')).join()"),
+      "0Reset zoom,0Search for a regular expression,0Ignore case");
+    await page.key("Escape");
+    await page.evaluate("document.getElementById('frames').focus()");
+    like(`${form}: the focus is on all`, await page.text("#details"), /^Function: all \(/);
+    await page.key(form === "icicle" ? "ArrowDown" : "ArrowUp");
+    const first = await page.text("#details");
+    check(`${form}: a key goes to a callee`, /^Function: /.test(first) && !/: all /.test(first), first);
+    await page.key("ArrowRight");
+    check(`${form}: and one beside it`, (await page.text("#details")) !== first, first);
+    await page.key("Enter");
+    equal(`${form}: Enter zooms`, await shown("unzoom"), true);
     if (pictures) await page.picture(join(pictures, form + ".png"));
   }
 }

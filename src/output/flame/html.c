@@ -37,6 +37,8 @@
 extern const char pf_viewer_html[]; /* made by tools/embed.c */
 extern const char pf_viewer_css[];
 extern const char pf_viewer_js[];
+extern const char pf_viewer_style[]; /* of pictures that the page saves: svg.c has them, too */
+extern const char pf_viewer_script[];
 
 enum {
     MAX_NODES = 4000000, /* what a browser takes in some seconds */
@@ -996,9 +998,13 @@ static int put_page(struct writer *w)
 {
     const char *rest = put_up_to(w->text, pf_viewer_html, "<!--css-->\n");
     pf_put_string(w->text, pf_viewer_css);
+    rest = put_up_to(w->text, rest, "<!--style-->");
+    pf_put_string(w->text, pf_viewer_style);
     rest = put_up_to(w->text, rest, "<!--data-->");
     number_strings(w);
     const int result = put_data(w);
+    rest = put_up_to(w->text, rest, "<!--script-->");
+    pf_put_string(w->text, pf_viewer_script);
     rest = put_up_to(w->text, rest, "<!--js-->\n");
     pf_put_string(w->text, pf_viewer_js);
     pf_put_string(w->text, rest);

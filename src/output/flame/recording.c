@@ -279,13 +279,12 @@ static int take_word(void *context, const struct perfile_value *value)
     return 0;
 }
 
-/* A page is called as the command that was recorded, where it is known at which word that begins. */
+/* A picture is called as the command that was recorded, where it is known at which word that begins. */
 static bool name_by_command(struct pf_flame_recording *g)
 {
     struct command command = {.recording = g, .text = g->title, .bytes = sizeof(g->title)};
     const struct perfile_visitor words = {.size = sizeof(words), .context = &command, .value = take_word};
-    if (g->page.allocator)
-        pf_memory_check(g->allocator, perfile_feature_visit(g->reader, PERFILE_FEATURE_CMDLINE, &words, NULL));
+    pf_memory_check(g->allocator, perfile_feature_visit(g->reader, PERFILE_FEATURE_CMDLINE, &words, NULL));
     return command.used;
 }
 

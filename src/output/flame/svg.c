@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A flame graph as SVG, laid out as FlameGraph's flamegraph.pl does it: <g><title>name (n samples, x%)</title><rect/>
- * <text/></g> for each frame, the same ids (search, unzoom, details, matched), the same positions.
+ * <text/></g> for each frame, the same ids (search, unzoom, details, matched). It looks as the page does, with FlameGraph's
+ * palettes as flamegraph.pl's pictures. The page saves the same drawing, see viewer/save.js.
  */
 #include "base/counted.h"
 #include "output/flame/flame.h"
@@ -14,12 +15,27 @@
 
 #include "base/stages.h"
 
-enum { WIDTH = 1200, PAD = 10, FRAME = 16, FONT = 12, TOP = 3 * FONT, SUBTITLE = 2 * FONT, BOTTOM = 2 * FONT + 10 };
+enum { WIDTH = 1200, PAD = 10, FONT = 12, TOP = 3 * FONT, SUBTITLE = 2 * FONT, BOTTOM = 2 * FONT + 10 };
 static const double default_min_width = 0.1; /* pixels */
-static const double font_width = 0.59;       /* average of a character, in font sizes */
 
 struct colour {
     uint8_t red, green, blue;
+};
+
+/* Made by tools/embed.c of viewer/picture.*, which the page has, too. */
+extern const char pf_viewer_style[];
+extern const char pf_viewer_script[];
+
+/* As the page has it: hue and how far a name's hash moves it, saturation and lightness in percent. */
+static const struct {
+    const char *name;
+    uint16_t hue, range;
+    uint8_t saturation, lightness;
+} kinds[PF_FLAME_KINDS] = {
+    [PF_FLAME_USER] = {"user", 8, 44, 84, 66},          [PF_FLAME_KERNEL] = {"kernel", 222, 34, 68, 74},
+    [PF_FLAME_INLINED] = {"inlined", 168, 24, 48, 64},  [PF_FLAME_JIT] = {"JIT", 92, 34, 46, 64},
+    [PF_FLAME_UNKNOWN] = {"no symbol", 34, 12, 16, 70}, [PF_FLAME_THREAD] = {"thread", 220, 10, 12, 78},
+    [PF_FLAME_CPU] = {"cpu", 200, 20, 22, 76},          [PF_FLAME_TIME] = {"time", 48, 10, 22, 78},
 };
 
 /* What a palette starts from, and how far a name's hash moves it. */
@@ -27,17 +43,6 @@ struct palette {
     const char *name;
     struct colour base, range;
 };
-static const struct palette kinds[PF_FLAME_KINDS] = {
-    [PF_FLAME_USER] = {"user", {205, 0, 0}, {50, 230, 55}}, /* FlameGraph's "hot" */
-    [PF_FLAME_KERNEL] = {"kernel", {120, 130, 200}, {60, 60, 50}},
-    [PF_FLAME_INLINED] = {"inlined", {70, 180, 175}, {60, 40, 40}},
-    [PF_FLAME_JIT] = {"JIT", {90, 180, 60}, {60, 50, 50}},
-    [PF_FLAME_UNKNOWN] = {"no symbol", {185, 175, 165}, {35, 30, 25}},
-    [PF_FLAME_THREAD] = {"thread", {200, 200, 200}, {25, 25, 25}},
-    [PF_FLAME_CPU] = {"cpu", {185, 190, 205}, {20, 20, 20}},
-    [PF_FLAME_TIME] = {"time", {205, 200, 185}, {20, 20, 20}},
-};
-
 /* One palette for all frames. The names are FlameGraph's. */
 static const struct {
     struct palette palette;
@@ -63,7 +68,15 @@ const char *perfile_flame_palette_at(size_t index, const char **doc)
     return palettes[index].palette.name;
 }
 
+struct look {
+    double row, character; /* height of a row and mean width of a character, in pixels */
+    double title_x;        /* as a share of the width; 0: at the left end */
+    const char *cut;       /* what stands for the rest of a name */
+    const char *style;
+};
+
 struct drawing {
+    const struct look *look;
     const struct pf_flame_set *set;
     const struct pf_svg_options *options;
     const char *unit;
@@ -131,25 +144,26 @@ static const char *next_character(const char *p, const char *end)
     return p;
 }
 
-/* Puts as much of the name as fits into `capacity` characters: all, or a beginning and two dots, or nothing. */
+/* Puts as much of the name as fits into `capacity` characters: all, or a beginning and dots, or nothing. */
 static void put_label(struct drawing *drawing, const char *name, double capacity)
 {
     if (capacity < 3)
         return;
     const char *end = scratch_name(drawing, name), *start = drawing->scratch.data + 1;
+    const size_t dots = drawing->look->cut[0] == '.' ? 2 : 1;
     size_t fits = capacity < UINT32_MAX ? (size_t)capacity : UINT32_MAX,
            count = 0; /* weights may wrap, and widths follow */
     const char *cut = start, *p = start;
     for (; p < end && count < fits; count++) {
         p = next_character(p, end);
-        if (count + 3 <= fits)
+        if (count + 1 + dots <= fits)
             cut = p;
     }
     if (end <= start)
         return;
     put_xml(drawing->text, start, p < end ? cut : end);
     if (p < end)
-        pf_put_string(drawing->text, "..");
+        pf_put_string(drawing->text, drawing->look->cut);
 }
 
 static void put_grouped(struct pf_text *text, uint64_t value)
@@ -199,12 +213,30 @@ static double change_of(const struct drawing *drawing, uint32_t node)
     return drawing->options->negated ? -change : change;
 }
 
-/* White is as before, full red or blue the largest change of the picture. */
+/* Hue in degrees, the others up to 1. */
+static struct colour hsl_colour(double hue, double saturation, double lightness)
+{
+    const double most = saturation * fmin(lightness, 1 - lightness);
+    uint8_t values[3];
+    for (int i = 0; i < 3; i++) {
+        const double k = fmod((int[]){0, 8, 4}[i] + hue / 30, 12);
+        values[i] = (uint8_t)(255 * (lightness - most * fmax(-1, fmin(fmin(k - 3, 9 - k), 1))) + .5);
+    }
+    return (struct colour){values[0], values[1], values[2]};
+}
+
+/* `at` is below 1. */
+static struct colour kind_colour(size_t kind, double at)
+{
+    return hsl_colour(round(kinds[kind].hue + kinds[kind].range * at), kinds[kind].saturation / 100.0,
+                      (kinds[kind].lightness + 5 * fmod(at * 7, 1)) / 100);
+}
+
+/* Grey is as before, full red or blue the largest change of the picture. */
 static struct colour change_colour(const struct drawing *drawing, double change)
 {
-    double strength = drawing->max_change > 0 ? fabs(change) / drawing->max_change : 0;
-    uint8_t pale = (uint8_t)(245 - 175 * sqrt(strength));
-    return change > 0 ? (struct colour){255, pale, pale} : (struct colour){pale, pale, change < 0 ? 255 : pale};
+    const double strength = drawing->max_change > 0 ? sqrt(fmin(1, fabs(change) / drawing->max_change)) : 0;
+    return hsl_colour(change > 0 ? 4 : 218, .95 * strength, .9 - .22 * strength);
 }
 
 static struct colour colour_of(const struct drawing *drawing, uint32_t node)
@@ -214,9 +246,9 @@ static struct colour colour_of(const struct drawing *drawing, uint32_t node)
     if (view->before)
         return change_colour(drawing, node ? change_of(drawing, node) : 0);
     if (!node)
-        return (struct colour){225, 225, 225};
-    return name_colour(view->names[name], drawing->options->palette ? &palettes[drawing->options->palette].palette
-                                                                    : &kinds[view->kinds[name]]);
+        return (struct colour){217, 220, 226};
+    return drawing->options->palette ? name_colour(view->names[name], &palettes[drawing->options->palette].palette)
+                                     : kind_colour(view->kinds[name], hash_of(view->names[name]) / 4294967296.0);
 }
 
 /* --- layout --- */
@@ -280,7 +312,7 @@ static void lay_out(struct drawing *drawing)
         else
             count_pruned(drawing, node);
     }
-    drawing->height = TOP + SUBTITLE + (drawing->max_depth + 1.0) * FRAME + BOTTOM;
+    drawing->height = TOP + SUBTITLE + (drawing->max_depth + 1.0) * drawing->look->row + BOTTOM;
 }
 
 /* --- writing --- */
@@ -321,150 +353,73 @@ static void put_frame(struct drawing *drawing, uint32_t node)
     const char *name = node ? drawing->view.names[tree->nodes[node].frame] : "all";
     double x = pixel_of(drawing, drawing->starts[node]), depth = drawing->depths[node];
     double width = pixel_of(drawing, drawing->starts[node] + tree->totals[node]) - x;
-    double y = drawing->options->inverted ? TOP + SUBTITLE + depth * FRAME
-                                          : drawing->height - BOTTOM - (depth + 1) * FRAME + 1;
+    double y = drawing->options->inverted ? TOP + SUBTITLE + depth * drawing->look->row
+                                          : drawing->height - BOTTOM - (depth + 1) * drawing->look->row + 1;
     struct colour colour = colour_of(drawing, node);
     pf_put_string(drawing->text, "<g><title>");
     put_title(drawing, node, name);
     pf_put_format(drawing->text,
-                  "</title><rect x=\"%.1f\" y=\"%.0f\" width=\"%.1f\" height=\"%d\" fill=\"rgb(%u,%u,%u)\" rx=\"2\" "
+                  "</title><rect x=\"%.1f\" y=\"%.0f\" width=\"%.1f\" height=\"%.0f\" fill=\"rgb(%u,%u,%u)\" rx=\"2\" "
                   "ry=\"2\"/><text x=\"%.2f\" y=\"%.1f\">",
-                  x, y, width, FRAME - 1, colour.red, colour.green, colour.blue, x + 3, y + 10.5);
-    put_label(drawing, name, width / (FONT * font_width));
+                  x, y, width, drawing->look->row - 1, colour.red, colour.green, colour.blue, x + 3,
+                  y + drawing->look->row - 5.5);
+    put_label(drawing, name, width / drawing->look->character);
     pf_put_string(drawing->text, "</text></g>\n");
 }
 
-static const char style[] = "<style type=\"text/css\">\n"
-                            "text { font-family: Verdana, \"DejaVu Sans\", sans-serif; font-size: 12px; fill: #000; }\n"
-                            "#title { font-size: 17px; text-anchor: middle; }\n"
-                            "#subtitle { text-anchor: middle; fill: #666; }\n"
-                            "#matched, #note { text-anchor: end; }\n"
-                            "#note, .key { font-size: 10px; fill: #555; }\n"
-                            "#search, #unzoom, #ignorecase { cursor: pointer; opacity: .55; }\n"
-                            "#search:hover, #unzoom:hover, #ignorecase.on { opacity: 1; }\n"
-                            "#search.on { fill: #e600e6; opacity: 1; }\n"
-                            "#frames > g { cursor: pointer; }\n"
-                            "#frames > g:hover > rect { stroke: #000; stroke-width: .5; }\n"
-                            "#frames > g > text { pointer-events: none; }\n"
-                            ".parent { opacity: .5; }\n"
-                            ".hide { display: none; }\n"
-                            "</style>\n";
+static const char flamegraph_style[] =
+    "text { font-family: Verdana, \"DejaVu Sans\", sans-serif; font-size: 12px; fill: #000; }\n"
+    "#title { font-size: 17px; text-anchor: middle; }\n"
+    "#subtitle { text-anchor: middle; fill: #666; }\n"
+    "#matched, #note { text-anchor: end; }\n"
+    "#note, .key { font-size: 10px; fill: #555; }\n"
+    "#search, #unzoom, #ignorecase { cursor: pointer; opacity: .55; }\n"
+    "#search:hover, #unzoom:hover, #ignorecase.on { opacity: 1; }\n"
+    "#search.on { fill: #e600e6; opacity: 1; }\n"
+    "#frames > g { cursor: pointer; }\n"
+    "#frames > g:hover > rect, #frames rect.chosen { stroke: #000; stroke-width: .5; }\n"
+    "#frames > g > text { pointer-events: none; }\n"
+    ".parent { opacity: .5; }\n"
+    ".hide { display: none; }\n";
 
-/* Works on what the elements say: x, width and title. Nothing is fetched and nothing is put into the address. */
-static const char script[] =
-    "<script type=\"text/ecmascript\"><![CDATA[\n"
-    "\"use strict\";\n"
-    "var frames = [], zoomed = null, term = null, pattern = null, ignoreCase = false;\n"
-    "function $(id) { return document.getElementById(id); }\n"
-    "function put(id, text) { $(id).textContent = text; }\n"
-    "function number(e, name) { return parseFloat(e.getAttribute(name)); }\n"
-    "function init() {\n"
-    "    var all = $(\"frames\").children, i, g, t;\n"
-    "    for (i = 0; i < all.length; i++) {\n"
-    "        g = all[i];\n"
-    "        t = g.firstChild.textContent;\n"
-    "        frames.push({ g: g, rect: g.children[1], text: g.children[2], title: t,\n"
-    "            name: t.substring(0, t.lastIndexOf(\" (\")), fill: g.children[1].getAttribute(\"fill\"),\n"
-    "            x: number(g.children[1], \"x\"), y: number(g.children[1], \"y\"), w: number(g.children[1], \"width\") "
-    "});\n"
-    "        g.frame = frames[i];\n"
-    "    }\n"
-    "    $(\"frames\").addEventListener(\"click\", function (e) { var f = find(e.target); if (f) zoom(f); });\n"
-    "    $(\"frames\").addEventListener(\"mouseover\", function (e) {\n"
-    "        var f = find(e.target); put(\"details\", f ? \"Function: \" + f.title : \" \"); });\n"
-    "    $(\"frames\").addEventListener(\"mouseout\", function () { put(\"details\", \" \"); });\n"
-    "    $(\"unzoom\").addEventListener(\"click\", function () { zoom(null); });\n"
-    "    $(\"search\").addEventListener(\"click\", ask);\n"
-    "    $(\"ignorecase\").addEventListener(\"click\", toggleCase);\n"
-    "    window.addEventListener(\"keydown\", function (e) {\n"
-    "        if (e.key === \"F3\" || ((e.ctrlKey || e.metaKey) && e.key === \"f\")) { e.preventDefault(); ask(); }\n"
-    "        else if (e.ctrlKey && e.key === \"i\") { e.preventDefault(); toggleCase(); }\n"
-    "        else if (e.key === \"Escape\") { if (term) search(null); else zoom(null); }\n"
-    "    });\n"
-    "}\n"
-    "function find(e) { while (e && !e.frame) e = e.parentNode; return e && e.frame; }\n"
-    "function fit(f, w) {\n"
-    "    var chars = Math.floor(w / 7.08), name = Array.from(f.name);\n"
-    "    f.text.textContent = chars < 3 ? \"\" : name.length <= chars ? f.name : name.slice(0, chars - 2).join(\"\") + "
-    "\"..\";\n"
-    "}\n"
-    "function zoom(to) {\n"
-    "    var box = frames[0], i, f, x, w, below, inside;\n"
-    "    if (!to || to === box) to = null;\n"
-    "    zoomed = to;\n"
-    "    to = to || box;\n"
-    "    for (i = 0; i < frames.length; i++) {\n"
-    "        f = frames[i];\n"
-    "        below = inverted ? f.y < to.y : f.y > to.y;\n"
-    "        inside = !below && f.x + .06 >= to.x && f.x + f.w <= to.x + to.w + .16;\n"
-    "        below = below && f.x <= to.x + .06 && f.x + f.w + .16 >= to.x + to.w;\n"
-    "        f.g.setAttribute(\"class\", below ? \"parent\" : inside ? \"\" : \"hide\");\n"
-    "        if (!below && !inside) continue;\n"
-    "        x = below ? box.x : box.x + (f.x - to.x) * box.w / to.w;\n"
-    "        w = below ? box.w : f.w * box.w / to.w;\n"
-    "        f.rect.setAttribute(\"x\", x.toFixed(1));\n"
-    "        f.rect.setAttribute(\"width\", w.toFixed(1));\n"
-    "        f.text.setAttribute(\"x\", (x + 3).toFixed(2));\n"
-    "        fit(f, w);\n"
-    "    }\n"
-    "    $(\"unzoom\").setAttribute(\"class\", zoomed ? \"\" : \"hide\");\n"
-    "    if (term) search(term);\n"
-    "}\n"
-    "function toggleCase() {\n"
-    "    ignoreCase = !ignoreCase;\n"
-    "    $(\"ignorecase\").setAttribute(\"class\", ignoreCase ? \"on\" : \"\");\n"
-    "    if (term) search(term);\n"
-    "}\n"
-    "function ask() {\n"
-    "    if (term) { search(null); return; }\n"
-    "    var typed = prompt(\"Search term (regular expression; Ctrl-I ignores case)\", \"\");\n"
-    "    if (typed) search(typed);\n"
-    "}\n"
-    "function search(typed) {\n"
-    "    var spans = [], i, f, hit, end = -1, sum = 0, root = zoomed || frames[0];\n"
-    "    try { pattern = typed ? new RegExp(typed, ignoreCase ? \"i\" : \"\") : null; }\n"
-    "    catch (e) { put(\"matched\", \"not a regular expression\"); return; }\n"
-    "    term = typed;\n"
-    "    for (i = 0; i < frames.length; i++) {\n"
-    "        f = frames[i];\n"
-    "        hit = pattern && i && pattern.test(f.name);\n"
-    "        f.rect.setAttribute(\"fill\", hit ? \"rgb(230,0,230)\" : f.fill);\n"
-    "        if (hit && f.g.getAttribute(\"class\") !== \"hide\" && f.g.getAttribute(\"class\") !== \"parent\") "
-    "spans.push(f);\n"
-    "    }\n"
-    "    spans.sort(function (a, b) { return a.x - b.x || b.w - a.w; });\n"
-    "    spans.forEach(function (s) {\n"
-    "        if (s.x + s.w <= end) return;\n"
-    "        sum += s.x + s.w - Math.max(s.x, end);\n"
-    "        end = s.x + s.w;\n"
-    "    });\n"
-    "    put(\"search\", term ? \"Reset Search\" : \"Search\");\n"
-    "    $(\"search\").setAttribute(\"class\", term ? \"on\" : \"\");\n"
-    "    put(\"matched\", term ? \"Matched: \" + Math.min(100, 100 * sum / root.w).toFixed(1) + \"%\" : \" \");\n"
-    "}\n"
-    "window.addEventListener(\"load\", init);\n"
-    "]]></script>\n";
+static const struct look page_look = {.row = 18, .character = 6.6, .cut = "\u2026", .style = pf_viewer_style};
+static const struct look flamegraph_look = {
+    .row = 16, .character = 7.08, .title_x = .5, .cut = "..", .style = flamegraph_style};
+
+static void put_back(struct drawing *drawing)
+{
+    if (drawing->look == &page_look)
+        pf_put_format(drawing->text, "<rect id=\"back\" x=\"0\" y=\"0\" width=\"%.0f\" height=\"%.0f\"/>\n",
+                      drawing->width, drawing->height);
+    else
+        pf_put_format(drawing->text,
+                      "<defs><linearGradient id=\"background\" y1=\"0\" y2=\"1\" x1=\"0\" x2=\"0\">"
+                      "<stop stop-color=\"#eeeeee\" offset=\"5%%\"/><stop stop-color=\"#eeeeb0\" offset=\"95%%\"/>"
+                      "</linearGradient></defs>\n<rect x=\"0\" y=\"0\" width=\"%.0f\" height=\"%.0f\" "
+                      "fill=\"url(#background)\"/>\n",
+                      drawing->width, drawing->height);
+}
 
 static void put_head(struct drawing *drawing)
 {
     struct pf_text *text = drawing->text;
+    const struct look *look = drawing->look;
     double width = drawing->width, height = drawing->height;
     pf_put_format(text,
                   "<?xml version=\"1.0\" encoding=\"UTF-8\" standalone=\"no\"?>\n"
                   "<svg version=\"1.1\" width=\"%.0f\" height=\"%.0f\" viewBox=\"0 0 %.0f %.0f\" "
-                  "xmlns=\"http://www.w3.org/2000/svg\">\n"
-                  "<!-- Flame graph by perfile; the layout is that of https://github.com/brendangregg/FlameGraph -->\n",
+                  "xmlns=\"http://www.w3.org/2000/svg\" role=\"group\" aria-labelledby=\"title subtitle\">\n"
+                  "<!-- Flame graph by perfile; the layout is that of https://github.com/brendangregg/FlameGraph -->\n"
+                  "<style type=\"text/css\">\n",
                   width, height, width, height);
-    pf_put_string(text, "<defs><linearGradient id=\"background\" y1=\"0\" y2=\"1\" x1=\"0\" x2=\"0\">"
-                        "<stop stop-color=\"#eeeeee\" offset=\"5%\"/><stop stop-color=\"");
-    pf_put_string(text, drawing->view.before ? "#e4e4e8" : "#eeeeb0");
-    pf_put_string(text, "\" offset=\"95%\"/></linearGradient></defs>\n");
-    pf_put_string(text, style);
-    pf_put_format(text, "<script type=\"text/ecmascript\">var inverted = %s;</script>\n",
-                  drawing->options->inverted ? "true" : "false");
-    pf_put_string(text, script);
-    pf_put_format(text, "<rect x=\"0\" y=\"0\" width=\"%.0f\" height=\"%.0f\" fill=\"url(#background)\"/>\n", width,
-                  height);
+    pf_put_string(text, look->style);
+    pf_put_format(text,
+                  "</style>\n<script type=\"text/ecmascript\"><![CDATA[\n\"use strict\";\n"
+                  "var look = {inverted: %s, row: %.0f, character: %g, cut: \"%s\"};\n",
+                  drawing->options->inverted ? "true" : "false", look->row, look->character, look->cut);
+    pf_put_string(text, pf_viewer_script);
+    pf_put_string(text, "]]></script>\n");
+    put_back(drawing);
 }
 
 /* Puts a line for each fact, for screen readers, and for readers of the file. */
@@ -482,25 +437,39 @@ static void put_facts(struct drawing *drawing)
     }
 }
 
+static void put_buttons(struct drawing *drawing)
+{
+    const bool is_left = !drawing->look->title_x;
+    const struct {
+        const char *id, *class, *words, *label;
+        double x;
+    } buttons[] = {{"unzoom", "hide", "Reset Zoom", "Reset zoom", is_left ? drawing->width - 200 : PAD},
+                   {"search", "", "Search", "Search for a regular expression", drawing->width - 110},
+                   {"ignorecase", "", is_left ? "Aa" : "ic", "Ignore case", drawing->width - 26}};
+    for (size_t i = 0; i < PF_COUNT(buttons); i++)
+        pf_put_format(drawing->text,
+                      "<text id=\"%s\" class=\"%s\" x=\"%.0f\" y=\"24\" role=\"button\" tabindex=\"0\" "
+                      "aria-label=\"%s\">%s</text>\n",
+                      buttons[i].id, buttons[i].class, buttons[i].x, buttons[i].label, buttons[i].words);
+}
+
 static void put_heading(struct drawing *drawing)
 {
     struct pf_text *text = drawing->text;
+    const double x = fmax(drawing->look->title_x * drawing->width, PAD);
     put_facts(drawing);
-    pf_put_format(text, "<text id=\"title\" x=\"%.0f\" y=\"24\">", drawing->width / 2);
+    pf_put_format(text, "<text id=\"title\" x=\"%.0f\" y=\"24\">", x);
     put_escaped(drawing, drawing->set->title ? drawing->set->title : "Flame Graph");
-    pf_put_format(text, "</text>\n<text id=\"subtitle\" x=\"%.0f\" y=\"48\">", drawing->width / 2);
+    pf_put_format(text, "</text>\n<text id=\"subtitle\" x=\"%.0f\" y=\"%d\">", x, drawing->look->title_x > 0 ? 48 : 44);
     put_escaped(drawing, drawing->set->subtitle ? drawing->set->subtitle : " ");
-    pf_put_string(text, "</text>\n<text id=\"unzoom\" class=\"hide\" x=\"10\" y=\"24\">Reset Zoom</text>\n");
-    pf_put_format(text,
-                  "<text id=\"search\" x=\"%.0f\" y=\"24\">Search</text>\n"
-                  "<text id=\"ignorecase\" x=\"%.0f\" y=\"24\">ic</text>\n",
-                  drawing->width - 110, drawing->width - 26);
+    pf_put_string(text, "</text>\n");
+    put_buttons(drawing);
 }
 
 static void put_key(struct pf_text *text, double *x, double y, struct colour colour, const char *name)
 {
     pf_put_format(text,
-                  "<rect x=\"%.0f\" y=\"%.0f\" width=\"9\" height=\"9\" rx=\"2\" fill=\"rgb(%u,%u,%u)\"/>"
+                  "<rect class=\"key\" x=\"%.0f\" y=\"%.0f\" width=\"9\" height=\"9\" rx=\"2\" fill=\"rgb(%u,%u,%u)\"/>"
                   "<text class=\"key\" x=\"%.0f\" y=\"%.0f\">%s</text>\n",
                   *x, y - 8, colour.red, colour.green, colour.blue, *x + 12, y, name);
     *x += 26 + 6 * (double)strlen(name);
@@ -521,14 +490,9 @@ static void put_keys(struct drawing *drawing, double y)
     }
     for (size_t i = 0; i < drawing->view.name_count; i++)
         seen[drawing->view.kinds[i]] = true;
-    for (size_t kind = 0; kind < PF_FLAME_KINDS && !drawing->options->palette; kind++) {
-        const struct colour *base = &kinds[kind].base, *range = &kinds[kind].range;
+    for (size_t kind = 0; kind < PF_FLAME_KINDS && !drawing->options->palette; kind++)
         if (seen[kind])
-            put_key(drawing->text, &x, y,
-                    (struct colour){(uint8_t)(base->red + range->red / 2), (uint8_t)(base->green + range->green / 2),
-                                    (uint8_t)(base->blue + range->blue / 2)},
-                    kinds[kind].name);
-    }
+            put_key(drawing->text, &x, y, kind_colour(kind, .5), kinds[kind].name);
 }
 
 /* What the picture does not show. */
@@ -656,11 +620,12 @@ static int draw(struct drawing *drawing)
     lay_out(drawing);
     put_head(drawing);
     put_heading(drawing);
-    pf_put_string(text, "<g id=\"frames\">\n");
+    pf_put_string(text, "<g id=\"frames\" tabindex=\"0\" role=\"application\" aria-describedby=\"details\" "
+                        "aria-label=\"Frames: arrow keys move, Enter zooms\">\n");
     const int result = put_frames(drawing);
     pf_put_format(text,
-                  "</g>\n<text id=\"details\" x=\"10\" y=\"%.0f\"> </text>\n"
-                  "<text id=\"matched\" x=\"%.0f\" y=\"%.0f\"> </text>\n",
+                  "</g>\n<text id=\"details\" role=\"status\" x=\"10\" y=\"%.0f\"> </text>\n"
+                  "<text id=\"matched\" role=\"status\" x=\"%.0f\" y=\"%.0f\"> </text>\n",
                   drawing->height - 19, drawing->width - PAD, drawing->height - 19);
     put_keys(drawing, drawing->height - 5);
     put_note(drawing, drawing->height - 5);
@@ -702,7 +667,11 @@ int pf_flame_svg(const struct pf_flame_set *set, uint32_t event, const struct pf
                  struct pf_text *text)
 {
     const char *unit = set->events[event].unit ? set->events[event].unit : set->unit;
-    struct drawing drawing = {.set = set, .options = options, .unit = unit, .text = text};
+    struct drawing drawing = {.look = options->palette ? &flamegraph_look : &page_look,
+                              .set = set,
+                              .options = options,
+                              .unit = unit,
+                              .text = text};
     int result = open_drawing(&drawing, event);
     if (result == 0)
         result = draw(&drawing);

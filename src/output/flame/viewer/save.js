@@ -2,53 +2,81 @@
 /* What is shown, as files: the page makes them itself, nothing is asked for. */
 const PICTURE_MOST = 16000; /* pixels of height that all browsers have canvases of */
 
-/* Takes what a graph draws and makes SVG of it. */
-class SvgPaint {
-  constructor(width) {
-    Object.assign(this, { width, parts: [], globalAlpha: 1, top: Infinity, bottom: 0 });
-  }
-  setTransform() {}
-  clearRect() {}
-  measureText(text) { return flame.paint.measureText(text); }
-  put(what, more, y, high) {
-    this.top = Math.min(this.top, y);
-    this.bottom = Math.max(this.bottom, y + high);
-    this.parts.push(`<${what}${this.globalAlpha < 1 ? ` opacity="${this.globalAlpha}"` : ""} ${more}`);
-  }
-  fillRect(x, y, wide, high) {
-    this.put("rect", `x="${+x.toFixed(2)}" y="${y}" width="${+wide.toFixed(2)}" height="${high}" fill="${this.fillStyle}"/>`, y, high);
-  }
-  strokeRect() {}
-  fillText(text, x, y) {
-    this.put("text", `x="${+x.toFixed(2)}" y="${y + 4}" fill="${this.fillStyle}">${escaped(text)}</text>`, y - ROW / 2, ROW);
-  }
-  text(title) {
-    const { top, bottom, width } = this, from = Math.min(top, bottom), high = bottom - from;
-    return `<?xml version="1.0" encoding="UTF-8"?>
-<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${high}" viewBox="0 ${from} ${width} ${high}"
- font-family="system-ui, 'DejaVu Sans', sans-serif" font-size="12">
-<title>${escaped(title)}</title>
-<rect x="0" y="${from}" width="${width}" height="${high}" fill="${css.back}"/>
-${this.parts.join("\n")}
-</svg>
-`;
-  }
-}
 const escaped = text => text.replace(/[&<>"]/g, c => `&#${c.charCodeAt(0)};`);
 
 /* All of the graph, also what is scrolled away, on something else. */
-function drawnOn(paint, ratio) {
+function wholeGraph(paint, ratio) {
   const full = (flame.tree.maxDepth + 1) * ROW;
-  const graph = Object.assign(Object.create(flame), { paint, ratio, full, height: full, host: { scrollTop: 0 }, hover: -1,
-    selected: -1 });
-  if (paint instanceof SvgPaint)
-    graph.frame = function (node, y, scale) {
-      paint.parts.push(`<g><title>${escaped(`${labelOf(this.tree.group[node])}, ${withUnit(this.tree.total[node])}, ${percent(this.tree.total[node])}`)}</title>`);
-      Flame.prototype.frame.call(this, node, y, scale);
-      paint.parts.push("</g>");
-    };
-  graph.draw();
+  return Object.assign(Object.create(flame), { paint, ratio, full, height: full, host: { scrollTop: 0 }, hover: -1, selected: -1 });
 }
+
+/* --- the drawing that perfile flame --format svg makes, see svg.c, of what is shown --- */
+
+const PAD = 10, HEAD = 60, FOOT = 34, CHARACTER = 6.6;
+/* Takes what a frame draws: its box and its colour. */
+class FramePaint {
+  constructor() {
+    Object.assign(this, { box: null, caption: "" });
+  }
+  setTransform() {}
+  clearRect() {}
+  strokeRect() {}
+  measureText(text) { return flame.paint.measureText(text); }
+  fillRect(x, y, wide, high) { this.box ||= { x, y, wide, high, fill: this.fillStyle, faint: this.globalAlpha }; }
+  fillText(text) { this.caption = text; }
+}
+function framesText(width) {
+  const paint = new FramePaint(), graph = wholeGraph(paint, 1), made = [];
+  graph.width = width - 2 * PAD;
+  graph.strip = () => {};
+  graph.frame = function (node, y, scale) {
+    Object.assign(paint, { box: null, caption: "" });
+    Flame.prototype.frame.call(this, node, y, scale);
+    if (!paint.box) return;
+    const { x, wide, high, fill, faint } = paint.box, left = (PAD + x).toFixed(1), top = HEAD + y;
+    const title = `${labelOf(this.tree.group[node])} (${withUnit(this.tree.total[node])}, ${node ? columnPercent(this.tree.total[node]) : "100%"})`;
+    made.push(`<g><title>${escaped(title)}</title><rect x="${left}" y="${top}" width="${wide.toFixed(1)}" height="${high}" fill="${fill}" rx="2" ry="2"${
+      faint < 1 ? ` opacity="${faint}"` : ""}/><text x="${+left + 3}" y="${top + 12.5}">${escaped(paint.caption)}</text></g>`);
+  };
+  graph.draw();
+  return made.join("\n");
+}
+const pictureStyle = $("picturestyle").textContent;
+function pictureText() {
+  const width = Math.max(600, Math.round(flame.width)), height = HEAD + (flame.tree.maxDepth + 1) * ROW + FOOT, script = pictureScript.toString();
+  const button = (id, x, words, label, name = "") => `<text id="${id}" class="${name}" x="${x}" y="24" role="button" tabindex="0" aria-label="${label}">${words}</text>`;
+  let at = PAD;
+  const key = ([fill, text]) => {
+    const x = at;
+    at += 26 + 6 * text.length;
+    return `<rect class="key" x="${x}" y="${height - 13}" width="9" height="9" rx="2" fill="${fill}"/><text class="key" x="${x + 12}" y="${height - 5}">${escaped(text)}</text>`;
+  };
+  return `<?xml version="1.0" encoding="UTF-8" standalone="no"?>
+<svg version="1.1" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" xmlns="http://www.w3.org/2000/svg" role="group" aria-labelledby="title subtitle">
+<style type="text/css">
+${pictureStyle}</style>
+<script type="text/ecmascript"><![CDATA[
+"use strict";
+var look = {inverted: ${!flame.up}, row: ${ROW}, character: ${CHARACTER}, cut: "…"};
+${script.slice(script.indexOf("{") + 1, script.lastIndexOf("}"))}]]></` + `script>
+<rect id="back" x="0" y="0" width="${width}" height="${height}"/>
+<text id="title" x="${PAD}" y="24">${escaped(document.title)}</text>
+<text id="subtitle" x="${PAD}" y="44">${escaped(pictureFacts())}</text>
+${button("unzoom", width - 200, "Reset Zoom", "Reset zoom", "hide")}
+${button("search", width - 110, "Search", "Search for a regular expression")}
+${button("ignorecase", width - 26, "Aa", "Ignore case")}
+<g id="frames" tabindex="0" role="application" aria-describedby="details" aria-label="Frames: arrow keys move, Enter zooms">
+${framesText(width)}
+</g>
+<text id="details" role="status" x="${PAD}" y="${height - 19}"> </text>
+<text id="matched" role="status" x="${width - PAD}" y="${height - 19}"> </text>
+${keys().map(key).join("\n")}
+</svg>
+`;
+}
+/* What is shown of what, in one line. */
+const pictureFacts = () => [$("summary").textContent, ...[...$("crumbs").querySelectorAll("li:not(:first-child)")].map(crumb => crumb.firstChild.data.trim())].join(" · ");
+
 function canvasOf(width, height, ratio) {
   const canvas = element("canvas", { width: Math.round(width * ratio), height: Math.round(height * ratio) });
   const paint = canvas.getContext("2d");
@@ -61,7 +89,7 @@ function graphPicture() {
   const high = (flame.tree.maxDepth + 1) * ROW, ratio = Math.min(2, PICTURE_MOST / high);
   const [canvas, paint] = canvasOf(flame.width, high, ratio);
   paint.clearRect = () => {};
-  drawnOn(paint, ratio);
+  wholeGraph(paint, ratio).draw();
   return canvas;
 }
 /* A view over time: its canvases, and the names of its rows. */
@@ -102,11 +130,7 @@ function saveAs(ending, blob) {
 }
 const saveText = (ending, type, text) => saveAs(ending, new Blob([text], { type }));
 const savePicture = canvas => canvas.toBlob(blob => blob && saveAs(".png", blob), "image/png");
-function saveSvg() {
-  const paint = new SvgPaint(flame.width);
-  drawnOn(paint, 1);
-  saveText(".svg", "image/svg+xml", paint.text(`${document.title} · ${$("summary").textContent}`));
-}
+const saveSvg = () => saveText(".svg", "image/svg+xml", pictureText());
 const OVER = ["tracks", "chart", "heat"];
 const saveFolded = (tree, node) => askFolded(tree, node, lines => saveText(".folded", "text/plain", lines));
 const saveCsv = text => saveText(".csv", "text/csv", text);
