@@ -194,9 +194,30 @@ char *pf_hex_digits_fixed(char *at, uint64_t value, unsigned count)
     return at + count;
 }
 
+/* The eight digits of a value, the first one in the highest byte. */
+static uint64_t hex_word(uint32_t value)
+{
+    const uint64_t ones = 0x0101010101010101u;
+    uint64_t word = (uint64_t)(value >> 16) << 32 | (value & 0xffff);
+    word = (word | word << 8) & 0x00ff00ff00ff00ffu;
+    word = (word | word << 4) & 0x0f0f0f0f0f0f0f0fu;
+    const uint64_t letters = (word + 6 * ones) >> 4 & ones; /* 1 for digits above 9 */
+    return word + '0' * ones + letters * ('a' - '0' - 10);
+}
+
+static void store_word(char *at, uint64_t word)
+{
+    word = PF_NATIVE_BIG_ENDIAN ? word : __builtin_bswap64(word);
+    memcpy(at, &word, sizeof(word));
+}
+
 char *pf_hex_digits(char *at, uint64_t value)
 {
-    return pf_hex_digits_fixed(at, value, (67 - (unsigned)__builtin_clzll(value | 1)) / 4);
+    const unsigned count = (67 - (unsigned)__builtin_clzll(value | 1)) / 4;
+    value <<= 4 * (16 - count);
+    store_word(at, hex_word((uint32_t)(value >> 32)));
+    store_word(at + 8, hex_word((uint32_t)value));
+    return at + count;
 }
 
 void pf_put_unsigned(struct pf_text *text, uint64_t value)

@@ -80,8 +80,9 @@ void pf_put_format(struct pf_text *text, const char *format, ...) __attribute__(
  */
 void pf_put_json_string(struct pf_text *text, const void *data, size_t bytes);
 
-/* Digits at `at`, the end is returned. At most 20 (decimal) or 16 (hex) characters. */
+/* Digits at `at`, the end is returned: at most 20. */
 char *pf_digits(char *at, uint64_t value);
+/* At most 16; as many bytes are written in any case. */
 char *pf_hex_digits(char *at, uint64_t value);
 /* Exactly `count` digits with leading zeros. */
 char *pf_digits_fixed(char *at, uint64_t value, unsigned count);

@@ -77,7 +77,7 @@ static bool grow(struct pf_text_cache *kept)
 
 struct pf_text_cache_text *pf_text_cache_new(struct pf_text_cache *kept, const struct pf_text_cache_text *head)
 {
-    struct pf_text_cache_text *text = pf_arena_new(&kept->arena, sizeof(*text) + head->bytes);
+    struct pf_text_cache_text *text = pf_arena_new(&kept->arena, sizeof(*text) + head->bytes + PF_TEXT_CACHE_STEP);
     if (!text)
         return NULL;
     *text = *head;

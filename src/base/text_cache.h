@@ -21,6 +21,9 @@ struct pf_text_cache_text {
  */
 enum { PF_TEXT_CACHE_TAG = 7 };
 
+/* Texts may be copied in steps of so many bytes, beyond their ends. */
+enum { PF_TEXT_CACHE_STEP = 16 };
+
 struct pf_text_cache_table {
     struct pf_text_cache_table *smaller; /* that it was made from: threads may still look there; NULL unless shared */
     size_t size;                         /* a power of two */

@@ -34,14 +34,10 @@ static char *put_signed_right(char *at, int32_t value, unsigned width)
 
 char *pf_script_right_hex(char *at, uint64_t value)
 {
-    static const char digits[] = "0123456789abcdef";
-    memset(at, ' ', 16);
-    char *p = at + 16;
-    do {
-        *--p = digits[value & 15];
-        value >>= 4;
-    } while (value);
-    return at + 16;
+    enum { WIDTH = 16 };
+    const unsigned blanks = (unsigned)__builtin_clzll(value | 1) / 4;
+    memset(at, ' ', WIDTH);
+    return pf_hex_digits(at + blanks, value);
 }
 
 /*

@@ -258,7 +258,7 @@ const struct pf_script_plan *pf_script_plan(struct pf_script *script, const stru
 void pf_script_put_sample(struct pf_script *script);
 /* The fields up to the time, for the lines of other records. */
 void pf_script_put_head(struct pf_script *script);
-/* Writes 16 characters. */
+/* 16 characters; it may write on the 15 bytes after them. */
 char *pf_script_right_hex(char *at, uint64_t value);
 
 /* Entries of a callchain that are printed. */

@@ -14,9 +14,9 @@
 
 enum {
     TEXT_BYTES_MAX = 16 << 20, /* then all texts are discarded: those that are still in use are made again soon */
-    COPY_BYTES_MAX = 4096,     /* longer texts exist, but need no speed */
+    TAIL_BYTES_MAX = 4096,     /* longer texts exist, but need no speed */
     SOURCES_MAX = 64,
-    HEAD_CAPACITY = 24, /* of an address, and of an offset */
+    HEAD_CAPACITY = 40, /* of an address, and of an offset */
 };
 
 enum {
@@ -333,6 +333,7 @@ static const struct pf_text_cache_text *add_own(struct pf_script *script, struct
     return script->scratch.failed ? NULL : pf_text_cache_add(&locations->texts, &head, script->scratch.data);
 }
 
+/* NULL: it is too long, or memory is short. */
 static const struct pf_text_cache_text *find_tail(struct pf_script *script, struct pf_script_locations *locations,
                                                   const struct subject *subject)
 {
@@ -341,6 +342,8 @@ static const struct pf_text_cache_text *find_tail(struct pf_script *script, stru
     if (tail)
         return tail;
     const uint32_t mark = put_tail(&script->scratch, subject, locations->style);
+    if (script->scratch.used > TAIL_BYTES_MAX)
+        return NULL;
     const struct pf_text_cache_text head = {location->module, location->symbol, (uint32_t)script->scratch.used, mark};
     return script->scratch.failed ? NULL : pf_text_cache_add(&locations->tails, &head, script->scratch.data);
 }
@@ -355,22 +358,33 @@ static bool add_range(struct pf_script_locations *locations, uint64_t space, con
     return pf_range_cache_add(&locations->ranges, space, first, last, &value);
 }
 
+/* Makes a text that the addresses around have, too. */
+static struct words make_shared(struct pf_script *script, struct pf_script_locations *locations,
+                                const struct perfile_space *space, const struct subject *subject)
+{
+    const struct pf_script_location *location = &subject->location;
+    const uint64_t origin = location->address - location->location.offset;
+    const struct words none = {NULL, 0};
+    struct pf_extent extent;
+    if (!has_tail(script, locations->style, location) ||
+        !pf_symbols_extent(script->symbols, space, location->map, location->address, &location->location, &extent))
+        return none;
+    const struct words words = {find_tail(script, locations, subject), origin};
+    return words.text && add_range(locations, perfile_space_id(space), location, &extent, &words) ? words : none;
+}
+
 /* Its text is NULL after a failure. */
 static struct words make_text(struct pf_script *script, struct pf_script_locations *locations,
                               const struct perfile_space *space, struct subject *subject)
 {
-    const struct pf_script_location *location = &subject->location;
-    struct pf_extent extent;
+    const bool found = locations->style & SCRIPT_LOCATION_CODE ? locate(script, space, &subject->location)
+                                                               : look_up(script, space, locations->style, subject);
     script->scratch.used = 0;
-    if (!(locations->style & SCRIPT_LOCATION_CODE ? locate(script, space, &subject->location)
-                                                  : look_up(script, space, locations->style, subject)))
-        return (struct words){NULL, 0};
-    if (!has_tail(script, locations->style, location) ||
-        !pf_symbols_extent(script->symbols, space, location->map, location->address, &location->location, &extent))
-        return (struct words){add_own(script, locations, space, subject), 0};
-    const struct words words = {find_tail(script, locations, subject), location->address - location->location.offset};
-    const bool added = words.text && add_range(locations, perfile_space_id(space), location, &extent, &words);
-    return added ? words : (struct words){NULL, 0};
+    const struct words words = found ? make_shared(script, locations, space, subject) : (struct words){NULL, 0};
+    if (words.text || !found)
+        return words;
+    script->scratch.used = 0;
+    return (struct words){add_own(script, locations, space, subject), 0};
 }
 
 static struct words add_text(struct pf_script *script, struct pf_script_locations *locations,
@@ -418,46 +432,46 @@ static __attribute__((noinline)) struct words new_text(struct pf_script *script,
                                                 : add_text(script, locations, space, address);
 }
 
-/* Finds a text, which is valid until texts are discarded: the next call may do that. */
-static inline struct words find_text(struct pf_script *script, struct pf_script_locations *locations,
-                                     const struct perfile_space *space, uint64_t address)
+/* Finds a text, which is valid until texts are discarded: the next call may do that. `id` is that of the space. */
+static inline struct words find_text_in(struct pf_script *script, struct pf_script_locations *locations,
+                                        const struct perfile_space *space, uint64_t id, uint64_t address)
 {
-    const struct words words = known_text(locations, perfile_space_id(space), address);
+    const struct words words = known_text(locations, id, address);
     return PF_LIKELY(words.text != NULL) ? words : new_text(script, locations, space, address);
 }
 
-/* The bytes from `from` up to `end`. */
-static inline void put_part(struct pf_text *out, const struct pf_text_cache_text *text, uint32_t from, uint32_t end)
+static struct words find_text(struct pf_script *script, struct pf_script_locations *locations,
+                              const struct perfile_space *space, uint64_t address)
 {
-    const uint32_t bytes = end - from;
-    if (PF_UNLIKELY(bytes > COPY_BYTES_MAX)) {
-        pf_put(out, pf_text_cache_bytes(text) + from, bytes);
-        return;
-    }
-    char *at = pf_text_reserve(out, COPY_BYTES_MAX);
-    memcpy(at, pf_text_cache_bytes(text) + from, bytes);
-    pf_text_commit(out, at + bytes);
+    return find_text_in(script, locations, space, perfile_space_id(space), address);
+}
+
+/* Copies the bytes from `from` up to `end`, and at most PF_TEXT_CACHE_STEP - 1 after them. */
+static inline char *copy_part(char *at, const struct pf_text_cache_text *text, uint32_t from, uint32_t end)
+{
+    const char *bytes = pf_text_cache_bytes(text);
+    for (uint32_t i = from; i < end; i += PF_TEXT_CACHE_STEP)
+        memcpy(at + (i - from), bytes + i, PF_TEXT_CACHE_STEP);
+    return at + (end - from);
 }
 
 /* `cut`: 1 for a frame without its tab and line end, else 0. */
 static inline void put_words(struct pf_text *out, struct words words, uint64_t address, unsigned style, uint32_t cut)
 {
     const struct pf_text_cache_text *text = words.text;
-    const uint32_t split = text->mark >> MARK_BITS;
-    uint32_t from = cut;
-    if (PF_UNLIKELY(!text->bytes))
+    uint32_t from = 0;
+    if (PF_UNLIKELY(!(text->mark & MARK_TAIL))) {
+        if (text->bytes >= 2 * cut)
+            pf_put(out, pf_text_cache_bytes(text) + cut, text->bytes - 2 * cut);
         return;
-    if (PF_LIKELY(text->mark & MARK_TAIL)) {
-        char *at = pf_text_reserve(out, HEAD_CAPACITY);
-        pf_text_commit(out, cut ? pf_script_right_hex(at, address) : put_head(at, address, style));
-        from = 0;
     }
+    char *at = pf_text_reserve(out, 2 * HEAD_CAPACITY + TAIL_BYTES_MAX + PF_TEXT_CACHE_STEP);
+    at = cut ? pf_script_right_hex(at, address) : put_head(at, address, style);
     if (text->mark & MARK_OFFSET) {
-        put_part(out, text, 0, split);
-        pf_text_commit(out, put_offset(pf_text_reserve(out, HEAD_CAPACITY), address - words.origin));
-        from = split;
+        from = text->mark >> MARK_BITS;
+        at = put_offset(copy_part(at, text, 0, from), address - words.origin);
     }
-    put_part(out, text, from, text->bytes - cut);
+    pf_text_commit(out, copy_part(at, text, from, text->bytes - cut));
 }
 
 /* ---- where ------------------------------------------------------------------------------------------------------- */
@@ -579,10 +593,13 @@ static void put_chain(struct pf_script *script, const struct perfile_u64s *chain
     struct pf_callchain_walk walk = pf_callchain_start(chain);
     unsigned mode = walk.mode;
     const struct perfile_space *space = pf_script_space(script, mode);
+    uint64_t id = perfile_space_id(space);
     for (uint64_t ip; *left && pf_callchain_next(&walk, &ip); --*left) {
-        if (PF_UNLIKELY(walk.mode != mode))
+        if (PF_UNLIKELY(walk.mode != mode)) {
             space = pf_script_space(script, mode = walk.mode);
-        put_words(script->out, find_text(script, locations, space, ip), ip, locations->style, 0);
+            id = perfile_space_id(space);
+        }
+        put_words(script->out, find_text_in(script, locations, space, id, ip), ip, locations->style, 0);
     }
 }
 
