@@ -298,6 +298,8 @@ static void print_examples(struct pf_stream *out, const struct pf_command *comma
 static void print_all(struct pf_stream *out, const struct pf_command *command)
 {
     for (const struct pf_option_group *const *group = command->groups; *group; group++) {
+        if (!count_options(*group, false))
+            continue; /* all of them are hidden */
         pf_stream_print(out, "\n%s:\n", (*group)->title);
         for (const struct pf_option *option = (*group)->options; option->name; option++)
             if (!option->hidden)

@@ -11,6 +11,7 @@
 
 #define SHOWN_PER_RULE 10
 #define NEAREST_SHOWN 6
+#define MIN_COLUMNS 20 /* of a terminal: narrower ones wrap themselves */
 #define HELD_BYTES ((size_t)1 << 20)
 
 /* The terminal of the process: one thread may read and report progress while another one writes the output. */
@@ -170,22 +171,75 @@ static void free_lines(struct lines *lines)
     *lines = (struct lines){.text = NULL};
 }
 
+/* Where a line that is too long ends: after punctuation in its last half, so that commands stay together, or a word. */
+static size_t find_break(const char *line, size_t bytes, size_t columns)
+{
+    size_t word = 0, clause = 0, width = 0;
+
+    for (size_t i = 0; i < bytes && (width <= columns || !word); i++) {
+        width += (line[i] & 0xc0) != 0x80; /* the first byte of a character */
+        if (line[i] != ' ' || !i)
+            continue;
+        word = i;
+        if (strchr(";:,", line[i - 1]) && width > columns / 2)
+            clause = i;
+    }
+    return width <= columns ? bytes : clause ? clause : word ? word : bytes;
+}
+
+/*
+ * For people at a terminal: long lines go on below, indented. `before` is the width of what is on the first line already.
+ * Returns the bytes put into `to`.
+ */
+static size_t wrap(const char *line, size_t bytes, size_t before, char *to, size_t capacity)
+{
+    static const char next[] = "\n  ";
+    const size_t columns = pf_terminal_columns(STDERR_FILENO);
+    size_t used = 0, part;
+
+    for (size_t left = columns > MIN_COLUMNS + before ? columns - before : MIN_COLUMNS; bytes;
+         left = columns > MIN_COLUMNS ? columns - 2 : MIN_COLUMNS) {
+        part = find_break(line, bytes, left);
+        if (used + part + sizeof(next) > capacity)
+            break;
+        memcpy(to + used, line, part);
+        used += part;
+        bytes -= part;
+        line += part;
+        if (!bytes)
+            break;
+        memcpy(to + used, next, strlen(next));
+        used += strlen(next);
+        line++; /* the blank */
+        bytes--;
+    }
+    return used;
+}
+
 /* One write per line: messages of parallel processes do not mix. A terminal that cannot be written to is
  * ignored. */
-static void print_line(enum tone tone, const char *text)
+static void print_line(enum tone tone, const char *message)
 {
     static const char *const colors[] = {"\033[1;31m", "\033[1;33m", "\033[1m"};
-    char line[4096];
-    size_t used, prefix;
+    char line[4096], text[4096];
+    size_t used, bytes;
 
     lock_terminal();
     pf_progress_clear();
-    prefix = used = (size_t)snprintf(line, sizeof(line), "%s%s:%s ", terminal.color ? colors[tone] : "",
-                                     pf_program_name(), terminal.color ? "\033[0m" : "");
-    used += perfile_text_escape(text, strlen(text), line + used, sizeof(line) - used - 1);
-    line[used++] = '\n';
+    bytes = perfile_text_escape(message, strlen(message), text, sizeof(text) - 1);
+    text[bytes] = '\n';
     if (terminal.keeping)
-        add_line(&terminal.kept, line + prefix, used - prefix);
+        add_line(&terminal.kept, text, bytes + 1);
+    used = (size_t)snprintf(line, sizeof(line), "%s%s:%s ", terminal.color ? colors[tone] : "", pf_program_name(),
+                            terminal.color ? "\033[0m" : "");
+    if (pf_is_terminal(STDERR_FILENO)) {
+        used += wrap(text, bytes, strlen(pf_program_name()) + 2, line + used, sizeof(line) - used - 1);
+    } else {
+        bytes = bytes < sizeof(line) - used - 1 ? bytes : sizeof(line) - used - 1;
+        memcpy(line + used, text, bytes);
+        used += bytes;
+    }
+    line[used++] = '\n';
     if (terminal.holding)
         add_line(&terminal.held, line, used);
     else

@@ -296,6 +296,7 @@ static void report_notes(void *state, pf_on_note *notify, void *context)
     const struct pf_view pf_view_##id = {                                                                              \
         .info = {#id, text},                                                                                           \
         .lists = {PF_COLUMNS(columns)},                                                                                \
+        .answers = "ip,sharing,hitm",                                                                                  \
         .state_bytes = sizeof(struct cache_lines),                                                                     \
         .open = open_view,                                                                                             \
         .next = next_row,                                                                                              \

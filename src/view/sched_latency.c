@@ -105,6 +105,7 @@ const struct pf_view pf_view_sched_latency = {
     .own_key = "tid",
     .not_filtered = PF_FILTER_EVENTS,
     .lists = {PF_COLUMNS(columns)},
+    .answers = "avg_ns,max_ns",
     .state_bytes = sizeof(struct latency),
     .open = open_latency,
     .next = next_row,

@@ -53,6 +53,7 @@ const struct pf_view pf_view_sched_map = {
     .events = &pf_switches_events,
     .not_filtered = PF_FILTER_EVENTS,
     .lists = {PF_COLUMNS(columns)},
+    .answers = "next_comm",
     .state_bytes = sizeof(struct pf_sched_view),
     .open = open_map,
     .next = next_row,

@@ -258,6 +258,7 @@ static void close_summary(void *state)
         .events = &pf_switches_events,                                                                                 \
         .own_key = key,                                                                                                \
         .lists = {__VA_ARGS__},                                                                                        \
+        .answers = "run_ns,delay_ns,busy_ns,idle_percent",                                                             \
         .not_filtered = PF_FILTER_EVENTS,                                                                              \
         .state_bytes = sizeof(struct summary),                                                                         \
         .open = opens,                                                                                                 \

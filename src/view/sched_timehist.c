@@ -90,6 +90,7 @@ const struct pf_view pf_view_sched_timehist = {
     .events = &pf_switches_events,
     .not_filtered = PF_FILTER_EVENTS,
     .lists = {PF_COLUMNS(columns)},
+    .answers = "comm,run_ns",
     .state_bytes = sizeof(struct pf_sched_view),
     .open = open_timehist,
     .next = next_row,

@@ -76,9 +76,10 @@ class Terminal:
         return process, control
 
     def run(self, *arguments, **rest):
-        """(exit status, what stood on the terminal)"""
+        """(exit status, what stood on the terminal); messages are on one line"""
         process, control = self.start(*arguments, **rest)
-        return finish(process, control)
+        status, text = finish(process, control)
+        return status, re.sub(r'^(?:\x1b\[1;3\dm)?perfile:.*(?:\n  \S.*)+', lambda message: message[0].replace('\n  ', ' '), text, flags=re.MULTILINE)
 
 
 def finish(process, control, reaction=None):
@@ -146,6 +147,14 @@ def test_report_fits(t):
     expect('names in files are whole', status == 0 and NAME in (t.folder / 'written').read_text())
 
 
+def test_messages_fit(t):
+    """They go on below, after punctuation where that is possible; in a pipe each is one line."""
+    for columns in 40, 80:
+        process, control = t.start('index', 'stream', 'a-recording-with-a-name-that-is-wider-than-forty', columns=columns)
+        _, text = finish(process, control)
+        expect(f'messages fit into {columns}', '\n  ' in text and all(len(re.sub('\x1b[^m]*m', '', line)) <= max(columns, 52) for line in text.splitlines()), text)
+
+
 def test_counts_fit(t):
     """One event on a line, whatever its name is; in a pipe the layout is perf's."""
     for columns, more in (80, []), (100, ['--per-thread']):
@@ -189,8 +198,8 @@ def test_environment(t):
         status, text = t.run('info', 'good', PAGER='env', **given)
         expect(f'{given} becomes {wanted}', status == 0 and wanted in text.splitlines() and 'LV=-c' in text, text)
     if shutil.which('less', path='/usr/bin:/bin'):
-        status, text = t.run('help', 'completion', columns=120, lines=60)
-        expect('less ends at once where all fits', status == 0 and 'Usage: perfile completion' in text, text)
+        status, text = t.run('--pager', 'evlist', 'good', columns=120)
+        expect('less ends at once where all fits', status == 0 and 'cpu-clock' in text, text)
 
 
 def test_colors(t):
@@ -420,7 +429,7 @@ def main():
         folder = pathlib.Path(name)
         make_recordings(assemble, folder)
         t = Terminal(perfile, folder)
-        for test in (test_who_pages, test_report_fits, test_counts_fit, test_status, test_missing_pager, test_environment, test_colors, test_interrupt,
+        for test in (test_who_pages, test_report_fits, test_messages_fit, test_counts_fit, test_status, test_missing_pager, test_environment, test_colors, test_interrupt,
                      test_progress, test_progress_of_a_stream, test_files, test_recordings_are_not_shown,
                      test_files_of_columns_are_not_shown, test_reports_of_columns_are_refused_first, test_pictures_are_written, test_open):
             test(t)

@@ -126,17 +126,17 @@ static void rows_fit_a_terminal(void **state)
                 "name               path               runs     total   wait\n"
                 "func..._name<int>  .../libc.so.6         1  2.000 ms   7 ns\n"
                 "main               /bin/x               20  1.000 ms  70 ns\n"
-                "not shown in 60 columns: live_bytes, time\n");
+                "not shown: live_bytes, time\n");
     expect_rows(rows, 2, 30,
                 "name                     total\n"
                 "funct...ng_name<int>  2.000 ms\n"
                 "main                  1.000 ms\n"
-                "not shown in 30 columns: path, runs, wait_ns, live_bytes, time\n");
+                "not shown: path, 4 more\n");
     expect_rows(rows, 2, 1,
                 "name             total\n"
                 "fun...e<int>  2.000 ms\n"
                 "main          1.000 ms\n"
-                "not shown in 20 columns: path, runs, wait_ns, live_bytes, time\n");
+                "not shown: 5 more\n");
 }
 
 /* ---- stacks ------------------------------------------------------------------------------------------------------ */

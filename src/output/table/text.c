@@ -180,11 +180,12 @@ static size_t line_width(const struct pf_sheet *sheet, size_t max_name)
     return width;
 }
 
+/* Short lists, such as those of nodes, stay in the row. */
 static void move_stacks_below(struct pf_sheet *sheet)
 {
     struct text_state *state = sheet->state;
     for (size_t i = 1; i < sheet->table->shown; i++)
-        state->columns[i].below = pf_column_is_list(&sheet->columns[i].column);
+        state->columns[i].below = pf_column_is_list(&sheet->columns[i].column) && state->columns[i].width > MIN_NAME;
 }
 
 static bool has_values(const struct pf_sheet *sheet, size_t column)
@@ -192,10 +193,25 @@ static bool has_values(const struct pf_sheet *sheet, size_t column)
     return sheet->columns[column].nulls < sheet->row_count;
 }
 
-/* The column that most rows are looked at for: the first time or size. */
+/* A name of a list that is separated by commas. */
+static bool is_listed(const char *list, const char *name)
+{
+    const size_t bytes = strlen(name);
+    while (list) {
+        if (!strncmp(list, name, bytes) && (!list[bytes] || list[bytes] == ','))
+            return true;
+        list = strchr(list, ',');
+        list += list != NULL;
+    }
+    return false;
+}
+
+/* The columns that most rows are looked at for: those that the view names, or the first time or size. */
 static bool is_answer(const struct pf_sheet *sheet, size_t column)
 {
     const struct text_state *state = sheet->state;
+    if (sheet->table->view->answers)
+        return is_listed(sheet->table->view->answers, sheet->columns[column].column.name);
     for (size_t i = 0; i < column; i++)
         if (state->columns[i].unit)
             return false;
@@ -398,20 +414,39 @@ static void begin(struct pf_sheet *sheet)
     put_line(sheet, make_heading, 0);
 }
 
+static size_t count_omitted(const struct pf_sheet *sheet, size_t from)
+{
+    const struct text_state *state = sheet->state;
+    size_t count = 0;
+    for (size_t i = from; state && i < sheet->table->shown; i++)
+        count += state->columns[i].omitted;
+    return count;
+}
+
+/* Names the columns that are left out, as many as fit on a line. */
 static void end(struct pf_sheet *sheet)
 {
     const struct text_state *state = sheet->state;
-    bool any = false;
-    for (size_t i = 0; state && i < sheet->table->shown; i++) {
+    const size_t more = strlen(", 99 more");
+    if (!count_omitted(sheet, 0))
+        return;
+    pf_put_format(sheet->out, "not shown:");
+    size_t width = strlen("not shown:");
+    for (size_t i = 0; i < sheet->table->shown; i++) {
+        const char *name = sheet->columns[i].column.name;
+        const size_t rest = count_omitted(sheet, i + 1), wide = width + pf_columns(name, strlen(name)) + 2;
         if (!state->columns[i].omitted)
             continue;
-        if (!any)
-            pf_put_format(sheet->out, "not shown in %zu columns", state->screen);
-        pf_put_string(sheet->out, any ? ", " : ": ");
-        pf_put_name(sheet->out, sheet->columns[i].column.name);
-        any = true;
+        if (wide + (rest ? more : 0) > state->screen) {
+            pf_put_format(sheet->out, " %zu more", rest + 1);
+            break;
+        }
+        pf_put_char(sheet->out, ' ');
+        pf_put_name(sheet->out, name);
+        pf_put_string(sheet->out, rest ? "," : "");
+        width = wide;
     }
-    pf_put_string(sheet->out, any ? "\n" : "");
+    pf_put_string(sheet->out, "\n");
 }
 
 static void close_state(struct pf_sheet *sheet)
