@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
+#include "help.h"
 #include "message.h"
 #include "rows.h"
+
+#include <unistd.h>
 
 /* ---- the views, which are rows, too ---- */
 
@@ -26,6 +29,8 @@ static int list_views(const struct pf_command *command, const struct pf_settings
 
 static int run(const struct pf_command *command, struct pf_settings *settings)
 {
+    if (!settings->operand_count && !settings->format && !settings->output && isatty(STDOUT_FILENO))
+        return pf_help_operands(command);
     if (!settings->operand_count)
         return list_views(command, settings);
     settings->view = *settings->operands++;

@@ -13,6 +13,7 @@
 #define DOC_COLUMN 31
 #define VERB_COLUMN 16
 #define VALUE_COLUMN 17
+#define VIEW_COLUMN 23
 #define FEW_VALUES 10  /* of an option */
 #define FEW_VIEWS 16   /* more of them are listed by the verb itself */
 #define FEW_OPTIONS 12 /* all of them are shown without --all */
@@ -212,12 +213,19 @@ static size_t count_values(const struct pf_command *command, const struct pf_val
     return count;
 }
 
+static void print_operands(struct pf_stream *out, const struct pf_command *command, size_t column)
+{
+    const char *doc = NULL, *name;
+
+    for (size_t i = 0; (name = pf_value_at(&command->operand_values, command, i, &doc)); i++, doc = NULL)
+        print_named(out, name, doc ? doc : "", column);
+}
+
 /* "VIEW is one of:", and what they are. */
 static void print_views(struct pf_stream *out, const struct pf_command *command)
 {
     const size_t count = pf_has_values(&command->operand_values) ? count_values(command, &command->operand_values) : 0;
     const char *operand = command->operand + (count && *command->operand == '[');
-    const char *doc = NULL, *name;
 
     if (!count || count > FEW_VIEWS)
         return;
@@ -225,8 +233,17 @@ static void print_views(struct pf_stream *out, const struct pf_command *command)
         pf_stream_print(out, "\n");
     else
         pf_stream_print(out, "\n%.*s is one of:\n", (int)strcspn(operand, " ]"), operand);
-    for (size_t i = 0; (name = pf_value_at(&command->operand_values, command, i, &doc)); i++, doc = NULL)
-        print_named(out, name, doc ? doc : "", VALUE_COLUMN);
+    print_operands(out, command, VALUE_COLUMN);
+}
+
+int pf_help_operands(const struct pf_command *command)
+{
+    struct pf_stream out;
+
+    if (pf_stream_open(&out, NULL))
+        return PF_STATUS_OUTPUT;
+    print_operands(&out, command, VIEW_COLUMN);
+    return pf_stream_close(&out, true);
 }
 
 /* ---- the short help -------------------------------------------------------------------------------------------- */

@@ -9,6 +9,8 @@ int pf_help_version(bool libraries);
 int pf_help_overview(void);
 /* The overview on standard error: PF_STATUS_USAGE. */
 int pf_help_missing_verb(void);
+/* The values of the first operand, each with a text about it, for a terminal. */
+int pf_help_operands(const struct pf_command *command);
 int pf_help_verb(const struct pf_command *command, bool all);
 
 #endif

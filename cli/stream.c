@@ -202,6 +202,7 @@ int pf_stream_put_rows(struct pf_stream *stream, const char *verb, const struct 
     if (format && perfile_table_format_is_binary(format) && pf_stream_check_binary(stream, verb, format))
         return PF_STATUS_USAGE;
     as.gzip = stream->gzip;
+    as.text_width = isatty(stream->fd) ? pf_terminal_columns(stream->fd) : 0;
     result = perfile_table_of_rows(&as, &table, &error);
     if (result == 0)
         return pf_stream_put_table(stream, verb, table, format);

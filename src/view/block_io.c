@@ -249,6 +249,7 @@ const struct pf_view pf_view_block_latency = {
     .info = {"block_latency", "requests to block devices added up by device and operation"},
     .events = &pf_block_events,
     .lists = {PF_COLUMNS(sum_columns)},
+    .answers = "total,average",
     .not_filtered = PF_FILTER_EVENTS,
     .state_bytes = sizeof(struct block_io),
     .open = open_io,

@@ -139,6 +139,17 @@ static void rows_fit_a_terminal(void **state)
                 "not shown: 5 more\n");
 }
 
+/* Addresses are not shortened: other names become shorter. */
+static void addresses_stay_complete(void **state)
+{
+    static const struct row rows[] = {{"0xffffffff8162184b", "/usr/lib/x86_64-linux-gnu/libc.so.6", {[TOTAL] = 5}}};
+    (void)state;
+    expect_rows(rows, 1, 50,
+                "name                path               runs  total\n"
+                "0xffffffff8162184b  .../libc.so.6         0   5 ns\n"
+                "not shown: wait_ns, live_bytes, time\n");
+}
+
 /* ---- stacks ------------------------------------------------------------------------------------------------------ */
 
 static void add_sample(struct recording *r, uint64_t time, uint64_t frames)
@@ -209,6 +220,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_column_has_one_unit),
         cmocka_unit_test(rows_fit_a_terminal),
+        cmocka_unit_test(addresses_stay_complete),
         cmocka_unit_test(stacks_are_below_their_rows),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

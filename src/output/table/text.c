@@ -75,8 +75,9 @@ static void put_in_unit(struct pf_text *out, uint64_t value, const struct unit *
 struct text_column {
     const struct unit *unit; /* NULL: none */
     size_t width;
-    bool below;   /* a line of its own, after that of the row */
-    bool omitted; /* the terminal is not wide enough */
+    bool below;    /* a line of its own, after that of the row */
+    bool omitted;  /* the terminal is not wide enough */
+    bool complete; /* addresses, which are not shortened */
 };
 
 struct text_state {
@@ -156,6 +157,8 @@ static void measure(struct pf_sheet *sheet, size_t column)
     size_t width = cell_width(sheet);
     for (size_t row = 0; row < sheet->row_count && row < MEASURED; row++) {
         make_cell(sheet, column, row);
+        if (sheet->cell.used > 2 && !memcmp(sheet->cell.data, "0x", 2))
+            state->columns[column].complete = true;
         width = pf_max_size(width, pf_min_size(cell_width(sheet), most));
     }
     state->columns[column].width = width;
@@ -166,6 +169,12 @@ static bool is_in_line(const struct text_column *column)
     return !column->below && !column->omitted;
 }
 
+static bool is_shortened(const struct pf_sheet *sheet, size_t column)
+{
+    const struct text_state *state = sheet->state;
+    return is_left(&sheet->columns[column]) && !state->columns[column].complete;
+}
+
 /* `max_name`: names count with at most so many columns. */
 static size_t line_width(const struct pf_sheet *sheet, size_t max_name)
 {
@@ -174,8 +183,8 @@ static size_t line_width(const struct pf_sheet *sheet, size_t max_name)
     for (size_t i = 0; i < sheet->table->shown; i++) {
         const struct text_column *column = &state->columns[i];
         if (is_in_line(column))
-            width += (width ? GAP : 0) +
-                     (is_left(&sheet->columns[i]) ? pf_min_size(column->width, max_name) : column->width);
+            width +=
+                (width ? GAP : 0) + (is_shortened(sheet, i) ? pf_min_size(column->width, max_name) : column->width);
     }
     return width;
 }
@@ -240,7 +249,7 @@ static void shorten_names(struct pf_sheet *sheet)
     while (longest > MIN_NAME && line_width(sheet, longest) > state->screen)
         longest--;
     for (size_t i = 0; i < sheet->table->shown; i++)
-        if (is_left(&sheet->columns[i]))
+        if (is_shortened(sheet, i))
             state->columns[i].width = pf_min_size(state->columns[i].width, longest);
 }
 

@@ -1,0 +1,110 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""screens.py PERFILE SOURCE [--update]: the first screens of the views, on terminals of 80x24 and 40x20.
+
+No line is wider than the terminal, and the columns that answer what the help promises are there. Those that doc/first-minute.md shows
+are compared with it; --update writes them there.
+"""
+import fcntl, os, pathlib, pty, re, select, struct, subprocess, sys, termios, time, unicodedata
+
+sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent))
+import hermetic
+
+SIZES = (80, 24), (40, 20)
+DOCUMENT = 'doc/first-minute.md'
+BLOCK = re.compile(r'    \$ perfile (.*)\n\n((?:    .*\n)+)')
+# the command, and what its heading must have even in 40 columns
+SCREENS = [
+    ('sched latency sched-tiny2.perf.data', 'comm avg max'),
+    ('sched timehist sched-tiny2.perf.data', 'time comm run'),
+    ('sched map sched-tiny2.perf.data', 'time cpu next_comm'),
+    ('sched summary sched-tiny2.perf.data', 'comm run delay'),
+    ('sched cpu sched-tiny2.perf.data', 'cpu busy idle_percent'),
+    ('offcpu offcpu-cs.perf.data', 'comm total'),
+    ('lock contention --kallsyms lock.kallsyms lock.perf.data', 'caller total'),
+    ('lock report lock.perf.data', 'lock total'),
+    ('kmem stat kmem-slab.perf.data', 'caller allocated'),
+    ('kmem stat --page kmem-page.perf.data', 'caller allocated'),
+    ('kwork report kwork.perf.data', 'name run_total'),
+    ('kwork latency kwork.perf.data', 'name wait_average'),
+    ('kwork timehist kwork.perf.data', 'time duration'),
+    ('c2c report mem-made.perf.data', 'line sharing hitm'),
+    ('c2c accesses mem-made.perf.data', 'line ip hitm'),
+    ('table block_latency block.perf.data', 'dev total'),
+    ('table page_faults two-events.perf.data', 'faults'),
+    ('table functions two-events.perf.data', 'event'),
+]
+failures = []
+
+
+def expect(fact, *words):
+    if not fact:
+        failures.append(words)
+        print('---', *words)
+
+
+def run(perfile, folder, command, columns, rows):
+    """What is on the terminal in the end, without the bar of progress."""
+    control, slave = pty.openpty()
+    fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack('HHHH', rows, columns, 0, 0))
+    process = subprocess.Popen([perfile, '--no-pager', *command.split()], cwd=folder, stdin=subprocess.DEVNULL, stdout=slave, stderr=slave,
+                               env=hermetic.environment(TERM='xterm', NO_COLOR='1'))
+    os.close(slave)
+    seen, end = b'', time.monotonic() + 60
+    while time.monotonic() < end:
+        if not select.select([control], [], [], 0.2)[0]:
+            continue
+        try:
+            piece = os.read(control, 65536)
+        except OSError:
+            break
+        if not piece:
+            break
+        seen += piece
+    os.close(control)
+    status = process.wait(60)
+    expect(status < 2, command, columns, 'ends with', status)
+    return re.sub(r'\r[^\r\n\x1b]*\x1b\[K', '', seen.decode()).replace('\r\n', '\n').splitlines()
+
+
+def width(line):
+    return sum(0 if unicodedata.combining(c) else 1 + (unicodedata.east_asian_width(c) in 'WF') for c in line)
+
+
+def as_block(lines, rows):
+    return ''.join(f'    {line}'.rstrip() + '\n' for line in lines[:rows - 1])
+
+
+def check(perfile, data):
+    """The screens by their commands."""
+    screens = {}
+    for command, promised in SCREENS:
+        for columns, rows in SIZES:
+            lines = run(perfile, data, command, columns, rows)
+            wide = [line for line in lines if width(line) > columns]
+            heads = ' '.join(line for line in lines[:12])
+            expect(not wide, command, f'is wider than {columns}:', wide[:1])
+            expect(set(promised.split()) <= set(heads.split()), command, f'in {columns} columns has no', promised, lines[:3])
+            screens[command + ('' if columns == 80 else f' # {columns} columns')] = as_block(lines, rows)
+    return screens
+
+
+def main():
+    hermetic.settle()
+    perfile, source = hermetic.runnable(sys.argv[1]), pathlib.Path(sys.argv[2]).absolute()
+    path = source / DOCUMENT
+    screens = check(perfile, source / 'tests/data')
+    document = path.read_text(encoding='utf-8')
+    count = len(BLOCK.findall(document))
+    current = BLOCK.sub(lambda block: f'    $ perfile {block[1]}\n\n{screens[block[1]]}', document)
+    if '--update' in sys.argv:
+        path.write_text(current, encoding='utf-8')
+    else:
+        expect(current == document, DOCUMENT, 'is not what is printed: screens.py PERFILE SOURCE --update')
+    expect(count > 5, 'only', count, 'screens in', DOCUMENT)
+    print(f'{len(SCREENS)} views on {len(SIZES)} terminals, {count} screens in {DOCUMENT}; {len(failures)} facts are wrong')
+    sys.exit(len(failures) > 0)
+
+
+if __name__ == '__main__':
+    main()
