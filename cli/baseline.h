@@ -6,6 +6,7 @@
 #ifndef PERFILE_CLI_BASELINE_H
 #define PERFILE_CLI_BASELINE_H
 
+#include "profile_file.h"
 #include "stream.h"
 
 #include <perfile/profile.h>
@@ -24,10 +25,5 @@ int pf_baseline_add(struct pf_baseline *baseline, const char *verb, const struct
 /* Removes the oldest files that were there when it was opened, so that with `added` new ones `keep` are left. */
 void pf_baseline_prune(const struct pf_baseline *baseline, uint64_t added, uint64_t keep);
 void pf_baseline_close(struct pf_baseline *baseline);
-
-/* The file is a profile, no recording. */
-bool pf_is_profile(const char *path);
-/* Reads one. A status, with a message. */
-int pf_profile_load(const char *path, struct perfile_profile **profile);
 
 #endif

@@ -716,17 +716,6 @@ static int check_output(const struct diff_run *run)
     return PF_STATUS_USAGE;
 }
 
-/* Refuses filters for profiles: their contents were chosen when they were made. */
-static int check_filter(const struct diff_run *run)
-{
-    const struct perfile_filter *filter = &run->settings->filter;
-
-    if (run->recording_count == run->count ||
-        !(filter->time || filter->cpus || filter->pids || filter->tids || filter->comms))
-        return PF_STATUS_OK;
-    return usage(run->command, "filters are for recordings: those of profiles were chosen when they were made");
-}
-
 /* Which of the files are recordings. */
 static int choose_inputs(struct diff_run *run)
 {
@@ -742,7 +731,9 @@ static int choose_inputs(struct diff_run *run)
                       ? pf_inputs_set(&run->inputs, run->command, run->settings, run->recordings, run->recording_count)
                       : PF_STATUS_OK))
         return status;
-    return (status = check_filter(run)) ? status : check_output(run);
+    if (run->recording_count < run->count && (status = pf_profile_check_filter(run->command, run->settings)))
+        return status;
+    return check_output(run);
 }
 
 static int update_baseline(struct diff_run *run)

@@ -2,6 +2,7 @@
 #include "message.h"
 #include "options.h"
 #include "picture.h"
+#include "profile_file.h"
 #include "sandbox.h"
 #include "stream.h"
 #include "viewer.h"
@@ -184,6 +185,43 @@ static int draw_folded(const struct pf_command *command, struct pf_settings *set
     return status;
 }
 
+/* ---- profiles ---------------------------------------------------------------------------------------------------- */
+
+static int load(const struct pf_command *command, const char *path, struct perfile_profile **profile)
+{
+    if (pf_is_profile(path))
+        return pf_profile_load(path, profile);
+    pf_message("%s: %s is a recording: a profile is compared with a profile", command->name, path);
+    return PF_STATUS_USAGE;
+}
+
+/* Draws the profile that is the only operand. */
+static int draw_profile(const struct pf_command *command, struct pf_settings *settings)
+{
+    struct perfile_profile *now = NULL, *before = NULL;
+    int status = pf_profile_check_filter(command, settings);
+
+    if (status)
+        return status;
+    if (settings->viewer && settings->output)
+        pf_viewer_prepare(settings->viewer, settings->output);
+    pf_sandbox_enter(command, settings);
+    status = load(command, settings->operands[0], &now);
+    if (!status && settings->before)
+        status = load(command, settings->before, &before);
+    settings->flame.profile = now;
+    settings->flame.profile_before = before;
+    if (!settings->flame.event)
+        settings->flame.event = settings->filter.events;
+    if (!status)
+        status = draw(settings, settings->operands[0]);
+    perfile_profile_close(now);
+    perfile_profile_close(before);
+    if (status <= PF_STATUS_FINDINGS)
+        pf_viewer_show();
+    return status;
+}
+
 static int run(const struct pf_command *command, struct pf_settings *settings)
 {
     int status;
@@ -198,7 +236,9 @@ static int run(const struct pf_command *command, struct pf_settings *settings)
         settings->flame.max_nodes = pf_nodes_that_fit(PERFILE_FLAME_NODE_BYTES);
     status = pf_picture_choose(command, settings);
     if (!status)
-        status = settings->from_folded ? draw_folded(command, settings) : pf_run_output(command, settings);
+        status = settings->from_folded                                             ? draw_folded(command, settings)
+                 : settings->operand_count && pf_is_profile(settings->operands[0]) ? draw_profile(command, settings)
+                                                                                   : pf_run_output(command, settings);
     return pf_picture_notify(settings, status);
 }
 

@@ -121,6 +121,8 @@ struct perfile_symbol_options {
 };
 #define PERFILE_SYMBOL_OPTIONS_INIT PERFILE_SIZED(struct perfile_symbol_options)
 
+struct perfile_profile; /* profile.h */
+
 struct perfile_flame_options {
     size_t size; /* sizeof(struct perfile_flame_options) */
     /*
@@ -164,6 +166,11 @@ struct perfile_flame_options {
      * callers between their thread and their function; the picture and a note state how many. 0: no limit. Since 0.1.
      */
     uint64_t max_nodes;
+    /*
+     * svg, folded: a profile to draw, and one to compare with; the reader must then be NULL, and so must `before`. `by`
+     * can be keys that the profile has. NULL: the recording is drawn.
+     */
+    const struct perfile_profile *profile, *profile_before;
 };
 /* The most bytes that a node takes: for limits that depend on the available memory. */
 #define PERFILE_FLAME_NODE_BYTES 64

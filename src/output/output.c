@@ -99,11 +99,13 @@ static void report_notes(const struct perfile_reader *reader, const struct perfi
         options->symbols->note(options->symbols->note_context, note);
 }
 
-/* Folded stacks are drawn without a recording. */
+/* Folded stacks and profiles are drawn without a recording. */
 static bool needs_no_reader(const char *kind, const struct perfile_output_options *options)
 {
-    return !strcmp(kind, "flame") && options && options->flame &&
-           options->flame->size > offsetof(struct perfile_flame_options, folded_bytes) && options->flame->folded;
+    const struct perfile_flame_options *flame = options ? options->flame : NULL;
+    return !strcmp(kind, "flame") && flame &&
+           ((flame->size > offsetof(struct perfile_flame_options, folded_bytes) && flame->folded) ||
+            (flame->size > offsetof(struct perfile_flame_options, profile_before) && flame->profile));
 }
 
 static int check_arguments(const struct perfile_reader *reader, const char *kind,

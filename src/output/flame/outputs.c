@@ -37,7 +37,7 @@ static int refuse(struct perfile_error *error, const char *what, const char *why
 
 static int check_options(const struct perfile_flame_options *options, struct perfile_error *error)
 {
-    if ((options->normalize || options->negate) && !options->before && !options->folded)
+    if ((options->normalize || options->negate) && !options->before && !options->profile_before && !options->folded)
         return refuse(error, options->normalize ? "normalize" : "negate", "no recording to compare with");
     if (options->before && options->by && strstr(options->by, "time"))
         return refuse(error, "by", "two recordings cannot be compared by time");
@@ -104,6 +104,21 @@ static int open_before(struct flame *flame, bool page)
     return 0;
 }
 
+/* Profiles instead of recordings. */
+static int open_profiles(struct flame *flame, bool page)
+{
+    const struct perfile_flame_options *options = flame->options->flame;
+    if (page)
+        return refuse(flame->error, "profile", "a page has the samples of a recording: a profile has only their sums");
+    int result = pf_flame_recording_of_profile(&flame->now, flame->options, options->profile, flame->error);
+    if (result < 0 || !options->profile_before)
+        return result;
+    result = pf_flame_recording_of_profile(&flame->before, flame->options, options->profile_before, flame->error);
+    flame->compared.set = &flame->before.set;
+    flame->compared.normalized = options->normalize;
+    return result < 0 ? fail_before(flame->error, result) : 0;
+}
+
 /* Folded stacks instead of recordings. */
 static int open_passed(struct flame *flame)
 {
@@ -130,6 +145,8 @@ static int open_flame(struct flame *flame, struct perfile_reader *reader, bool p
     int result = check_options(options, flame->error);
     if (options->folded)
         return result < 0 ? result : open_passed(flame);
+    if (options->profile)
+        return result < 0 ? result : open_profiles(flame, page);
     if (result == 0 && page && flame->options->code)
         result = open_code(flame, reader, flame->options);
     if (result == 0 && flame->of_branches)

@@ -52,6 +52,7 @@ struct pf_flame_recording {
     char title[160], subtitle[160 + PF_NOTE_BYTES];
     struct pf_flame_set set;
     size_t unread; /* lines of a text that are no stacks */
+    size_t other_events; /* of a profile that are not drawn */
 };
 
 /* How large the page's data may be. */
@@ -68,6 +69,9 @@ int pf_flame_recording_open(struct pf_flame_recording *recording, struct perfile
  */
 int pf_flame_recording_of_text(struct pf_flame_recording *recording, const struct perfile_output_options *options,
                                bool before, struct perfile_error *error);
+/* The same of a profile: one event, the options' or the one with the most samples. */
+int pf_flame_recording_of_profile(struct pf_flame_recording *recording, const struct perfile_output_options *options,
+                                  const struct perfile_profile *profile, struct perfile_error *error);
 void pf_flame_recording_close(struct pf_flame_recording *recording);
 /* The event of this name, NULL: the one with the most samples. ABSENT without samples, ARGUMENT for another name. */
 int pf_flame_recording_event(const struct pf_flame_recording *recording, const char *name, uint32_t *event,
