@@ -26,6 +26,13 @@ static const struct pf_value percent_types[] = {
     {0},
 };
 
+static int choose_text(const struct pf_option *option, const char *text, struct pf_settings *settings)
+{
+    (void)option, (void)text;
+    settings->format = "text";
+    return PF_STATUS_OK;
+}
+
 static const struct pf_option options[] = {
     PF_OPTION_FORMAT,
     TEXT("symbol", 's', "SYMBOL", symbol,
@@ -52,6 +59,9 @@ static const struct pf_option options[] = {
     PF_FLAG("tui", 0, PF_AT(tui),
             "Show the code in the interactive view, which is the default on a terminal, unless an option requires "
             "text; an error if it cannot be shown. --format text is text on a terminal, too."),
+    PF_FLAG("stdio2", 0, .set = choose_text, "perf's name for --format text.", .hidden = true),
+    PF_OPTION_DUMP,
+    PF_OPTION_STDIO_COLOR,
     PF_OPTION_NO_INLINE,
     PF_OPTION_OUTPUT,
     {0},

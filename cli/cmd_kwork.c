@@ -36,6 +36,7 @@ static const struct pf_option options[] = {
     PF_OPTION_TABLE_FORMAT,
     PF_OPTION_COLUMNS,
     PF_OPTION_STDIO,
+    PF_OPTION_DUMP,
     PF_VALUES(WORDS, "kwork", 'k', "LIST", PF_AT(events.classes), .table = classes,
               "Only these: irq,softirq,workqueue; top: sched,irq,softirq."),
     PF_ROW(TEXT, "name", 'n', "NAME", PF_AT(events.work),

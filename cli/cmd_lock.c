@@ -41,6 +41,7 @@ static const struct pf_option options[] = {
     PF_OPTION_TABLE_FORMAT,
     PF_OPTION_COLUMNS,
     PF_OPTION_STDIO,
+    PF_OPTION_DUMP,
     PF_FLAG("threads", 't', PF_OWN(by_thread), "A row for each thread."),
     PF_FLAG("lock-addr", 'l', PF_OWN(by_lock), "A row for each lock."),
     PF_ROW(TEXT, "type-filter", 'Y', "TYPES", PF_AT(events.classes),

@@ -82,6 +82,7 @@ static const struct pf_option sample_options[] = {
     TEXT("branch-filter", 'j', "LIST", options.branch_filter, "Taken branches: any,u."),
     PF_FLAG("branch-any", 'b', AT(any_branch), "All taken branches: --branch-filter any."),
     FLAG("data", 'd', PERFILE_RECORDER_ADDRESS, "Data addresses."),
+    FLAG("data-mmap", 0, PERFILE_RECORDER_DATA_MAPS, "Mappings without code, too; --data has them anyway."),
     FLAG("phys-data", 0, PERFILE_RECORDER_PHYS_ADDRESS, "Physical data addresses."),
     FLAG("data-page-size", 0, PERFILE_RECORDER_DATA_PAGE_SIZE, "The sizes of the pages of data addresses."),
     FLAG("code-page-size", 0, PERFILE_RECORDER_CODE_PAGE_SIZE, "The sizes of the pages of instructions."),
@@ -89,6 +90,9 @@ static const struct pf_option sample_options[] = {
     FLAG("transaction", 0, PERFILE_RECORDER_TRANSACTION, "Flags of hardware transactions."),
     PF_IGNORED("timestamp", 'T', NULL, "Ignored: samples always have times."),
     FLAG("period", 'P', PERFILE_RECORDER_PERIOD, "The period of each sample."),
+    FLAG("sample-identifier", 0, PERFILE_RECORDER_IDENTIFIER, "The identifier of the event, also where there is one."),
+    FLAG("running-time", 0, PERFILE_RECORDER_RUNNING_TIME,
+         "How long the counters ran, with the counts of all events in each sample (:S)."),
     FLAG("sample-cpu", 0, PERFILE_RECORDER_CPU, "The processor of each sample."),
     FLAG("raw-samples", 'R', PERFILE_RECORDER_RAW, "Raw data of events other than tracepoints."),
     FLAG("stat", 's', PERFILE_RECORDER_STAT, "Event counts per thread."),
@@ -117,6 +121,10 @@ static const struct pf_option file_options[] = {
            "Compress the records, from 1 (fast, the default) to 22 (small).", .first = true, .usual = "1"),
     PF_ROW(SIZE, "max-size", 0, "BYTES", AT(max_bytes),
            "Stop when the recording reaches this size; the command continues."),
+    PF_FLAG("dry-run", 0, AT(dry_run),
+            "Only check the options and open the events: nothing runs, and nothing is recorded."),
+    PF_FLAG("strict-freq", 0, AT(strict_frequency),
+            "Fail if the kernel allows no such frequency, instead of using the highest that it allows."),
     TEXT("fail-on-lost", 0, "PERCENT", fail_on_lost,
          "Exit with 1 if more than this percentage of the samples was lost."),
     PF_FLAG("no-clobber", 0, AT(no_clobber), "Refuse to record if the output exists."),
@@ -216,27 +224,39 @@ static bool parse_integer(const char *text, const char **rest, uint64_t *number)
     return *rest != text && !errno;
 }
 
+/* 0: not known. */
+static uint64_t max_frequency(void)
+{
+    char line[32] = "";
+    FILE *file = fopen("/proc/sys/kernel/perf_event_max_sample_rate", "r");
+
+    if (file && !fgets(line, sizeof(line), file))
+        line[0] = 0;
+    if (file)
+        fclose(file);
+    return strtoull(line, NULL, 10);
+}
+
 static int read_frequency(struct run *run)
 {
     const char *text = run->settings->record.frequency;
     const char *rest;
-    char line[32] = "";
-    FILE *file;
 
     if (!text)
         return PF_STATUS_OK;
     if (!strcmp(text, "max")) {
-        file = fopen("/proc/sys/kernel/perf_event_max_sample_rate", "r");
-        if (file && !fgets(line, sizeof(line), file))
-            line[0] = 0;
-        if (file)
-            fclose(file);
-        run->options.frequency = strtoull(line, NULL, 10);
+        run->options.frequency = max_frequency();
         return PF_STATUS_OK;
     }
-    return parse_integer(text, &rest, &run->options.frequency) && !*rest && run->options.frequency
-               ? PF_STATUS_OK
-               : refuse("freq", text, "a number of samples per second, or max");
+    if (!parse_integer(text, &rest, &run->options.frequency) || *rest || !run->options.frequency)
+        return refuse("freq", text, "a number of samples per second, or max");
+    const uint64_t max = run->settings->record.strict_frequency ? max_frequency() : 0;
+    if (!max || run->options.frequency <= max)
+        return PF_STATUS_OK;
+    pf_message("record: --strict-freq: /proc/sys/kernel/perf_event_max_sample_rate allows at most %" PRIu64
+               " samples per second",
+               max);
+    return PF_STATUS_USAGE;
 }
 
 static int read_ring_size(struct run *run)
@@ -870,6 +890,36 @@ static int record_all(struct run *run)
     return end(run);
 }
 
+static int discard(void *context, const void *data, size_t bytes)
+{
+    (void)context, (void)data, (void)bytes;
+    return 0;
+}
+
+/* --dry-run: opens the events, for this process if no other is named, and records nothing. */
+static int try_events(struct run *run)
+{
+    const struct perfile_sink sink = {NULL, discard};
+    struct perfile_writer_options how = PERFILE_WRITER_OPTIONS_INIT;
+    struct perfile_writer *writer;
+
+    how.mode = PERFILE_MODE_PIPE;
+    if (!(run->options.flags & PERFILE_RECORDER_ALL_CPUS) && !run->named) {
+        snprintf(run->pid, sizeof(run->pid), "%d", (int)getpid());
+        run->options.tids = run->pid;
+    }
+    if (run->options.call_graph && !strncmp(run->options.call_graph, "auto", 4))
+        run->options.call_graph = "dwarf"; /* which needs no other thread */
+    int result = perfile_writer_open_sink(&sink, &how, &writer, &run->error);
+    if (result == 0)
+        result = perfile_recorder_open(&run->options, writer, &run->recorder, &run->error);
+    const int status = result < 0 ? failure(run, result) : PF_STATUS_OK;
+    perfile_recorder_close(run->recorder);
+    run->recorder = NULL;
+    perfile_writer_close(writer);
+    return status;
+}
+
 static bool is_one_file(const struct run *run)
 {
     return !pf_record_output_streams(&run->output) && !pf_record_output_switches(&run->output) &&
@@ -890,7 +940,7 @@ static int record_once(const struct pf_command *command, struct pf_settings *set
     if (!(status = read_options(&run)) && !(status = pf_record_output_prepare(&run.output, settings)) &&
         !(status = pf_record_page_check(settings, is_one_file(&run))) && !(status = check_choices(&run)) &&
         !(status = pf_control_open(&run.control, settings->record.control)))
-        status = record_all(&run);
+        status = settings->record.dry_run ? try_events(&run) : record_all(&run);
     perfile_recorder_close(run.recorder);
     perfile_unwind_stage_close(run.unwinding);
     pf_record_output_close(&run.output);

@@ -69,8 +69,8 @@ static const struct pf_option options[] = {
     HEADER("header", 0, PERFILE_HEADER_FIRST, "text: print the header of the recording first, as perf does."),
     HEADER("header-only", 0, PERFILE_HEADER_ONLY, "text: print only the header."),
     HEADER("show-info", 'I', PERFILE_HEADER_FULL, "With the header: processors, caches and memory in full."),
-    PF_FLAG("dump-raw-trace", 'D', PF_AT(report_dumps),
-            "Print every record with all of its fields instead: perfile dump."),
+    PF_OPTION_DUMP,
+    PF_OPTION_STDIO_COLOR,
     TEXT("column-widths", 'w', "LIST", widths, "text: fixed column widths, such as 8,20; longer texts are truncated."),
     PF_ROW(
         NUMBER, "fit", 0, "N", AT(columns),
@@ -139,16 +139,8 @@ static int report(const struct pf_command *command, struct pf_settings *settings
     }
     if (!settings->report.max_nodes)
         settings->report.max_nodes = pf_nodes_that_fit(PERFILE_REPORT_NODE_BYTES);
-    settings->advises_views = !settings->report_dumps;
-    if (!settings->report_dumps)
-        return pf_picture_notify(settings, pf_run_output(command, settings));
-    if (settings->format && strcmp(settings->format, "text") != 0) {
-        pf_message("report: -D prints text; perfile dump has other formats");
-        return PF_STATUS_USAGE;
-    }
-    settings->format = NULL;
-    settings->kind = "dump";
-    return pf_run_output(command, settings);
+    settings->advises_views = !settings->dumps;
+    return pf_picture_notify(settings, pf_run_output(command, settings));
 }
 
 const struct pf_command pf_command_report = {

@@ -111,6 +111,7 @@ static const struct pf_option options[] = {
     PF_OPTION_TABLE_FORMAT,
     PF_OPTION_COLUMNS,
     PF_OPTION_STDIO,
+    PF_OPTION_DUMP,
     PF_ROW(TEXT, "time-quantum", 0, "TIME", PF_AT(report.time_quantum),
            "cpu: a row for each CPU and this much time, such as 10ms or 1s: how busy it was, and how long tasks waited "
            "for it, over time."),

@@ -5,7 +5,6 @@
 struct settings {
     const char *program; /* -s; NULL: not given */
     const char *itrace;
-    bool dump;
 };
 
 #define FLAG(option, short_option, member, text) PF_FLAG(option, short_option, PF_AT(script.member), text)
@@ -34,8 +33,8 @@ static const struct pf_option options[] = {
     HEADER("header", 0, PERFILE_HEADER_FIRST, "Print the header of the recording first, as perf does."),
     HEADER("header-only", 0, PERFILE_HEADER_ONLY, "Print only the header."),
     HEADER("show-info", 'I', PERFILE_HEADER_FULL, "With the header: processors, caches and memory in full."),
-    PF_FLAG("dump-raw-trace", 'D', PF_OWN(dump),
-            "Print every record with every field, as perfile dump does; the text is not that of perf."),
+    PF_OPTION_DUMP,
+    PF_FLAG("dump-unsorted-raw-trace", 0, PF_AT(dumps), "The same: it is always in the order of the file."),
     PF_OPTION_FAIL_EMPTY,
     PF_FLAG("per-event-dump", 0, PF_AT(per_event),
             "Write the samples of each event to a separate file, RECORDING.EVENT.dump."),
@@ -61,15 +60,13 @@ static const struct pf_option shows[] = {
     {0},
 };
 
-extern const struct pf_command pf_command_dump;
-
 /* True when an option applies to the text only: tables have no lines around them, raw numbers, and all samples. */
 static bool is_about_text(const struct pf_settings *settings)
 {
     const struct perfile_script_options *lines = &settings->script;
 
     return settings->print.header || lines->no_callchain || lines->latency || lines->times || lines->max_stack ||
-           settings->report.symbols || pf_own(settings)->dump;
+           settings->report.symbols || settings->dumps;
 }
 
 /* Why the options are refused: they have no meaning here, or contradict each other. */
@@ -100,7 +97,7 @@ static int run(const struct pf_command *command, struct pf_settings *settings)
     }
     if (pf_own(settings)->itrace && !settings->quiet)
         pf_message("%s: AUX data is not decoded: --itrace has no effect", command->name);
-    return pf_run_output(pf_own(settings)->dump ? &pf_command_dump : command, settings);
+    return pf_run_output(command, settings);
 }
 
 const struct pf_command pf_command_script = {

@@ -14,7 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static const struct pf_value colors[] = {
+const struct pf_value pf_color_values[] = {
     {"auto", "on a terminal, unless NO_COLOR is set; the default"},
     {"always", NULL},
     {"never", NULL},
@@ -137,6 +137,8 @@ static const struct pf_option symbol_options[] = {
            "Wait at most this long in total for the servers in DEBUGINFOD_URLS [90], and 20 seconds for one file."),
     PF_ROW(SIZE, "debuginfod-max-size", 0, "BYTES", PF_AT(symbols.debuginfod_bytes),
            "The largest file to download from these servers [2G]; the limit for all files is four times that."),
+    PF_FLAG("no-demangle", 0, PF_AT(symbols.no_demangle),
+            "Names of functions as in the symbol tables and debug info: _ZN3foo3barEv, not foo::bar()."),
     PF_ROW(FILE, "vmlinux", 'k', "FILE", PF_AT(symbols.vmlinux), "The kernel's ELF file with symbols."),
     PF_ROW(FILE, "kallsyms", 0, "FILE", PF_AT(symbols.kallsyms),
            "A copy of /proc/kallsyms of the machine that made the recording."),
@@ -165,7 +167,7 @@ static const struct pf_option common_options[] = {
             "Print errors only: no warnings, no progress, no header in report. The exit status is the same."),
     PF_FLAG("verbose", 'v', PF_AT(verbose),
             "Also print notes about unusual but harmless things, and all warnings of a kind instead of the first ten."),
-    PF_VALUES(CHOICE, "color", 0, "WHEN", PF_AT(color), .table = colors,
+    PF_VALUES(CHOICE, "color", 0, "WHEN", PF_AT(color), .table = pf_color_values,
               "Use colours in messages and in the text of report, check and info."),
     PF_FLAG(
         "pager", 0, PF_AT(pager),

@@ -47,6 +47,7 @@ struct pf_record_settings {
     bool frame_pointers;
     bool any_branch;
     bool no_clobber;
+    bool dry_run, strict_frequency;
     bool timestamp_filename;
     bool html;
 };
@@ -92,7 +93,7 @@ struct pf_settings {
     bool keeps_old;                 /* a file that was there before gets another name */
     bool quiet;
     bool verbose;
-    bool report_dumps;       /* -D */
+    bool dumps;              /* -D */
     const char *before;      /* flame: the recording to compare with; NULL: none */
     const char *from_folded; /* flame; NULL: not given */
     struct perfile_open_options open;
@@ -301,6 +302,13 @@ extern const struct pf_option_group pf_common_group;       /* for every verb */
 #define PF_OPTION_SOURCE_DIR                                                                                           \
     PF_ROW(TEXT, "source-dir", 0, "DIR[:DIR...]", PF_AT(symbols.source_dirs),                                          \
            "Look for source files in these folders first: under their full path, then without its first folders.")
+#define PF_OPTION_DUMP                                                                                                 \
+    PF_FLAG("dump-raw-trace", 'D', PF_AT(dumps),                                                                       \
+            "Print every record with all of its fields instead, as perfile dump does; the lines start like those of "  \
+            "perf: time, offset, [size], PERF_RECORD_TYPE.")
+#define PF_OPTION_STDIO_COLOR                                                                                          \
+    PF_VALUES(CHOICE, "stdio-color", 0, "WHEN", PF_AT(color), .table = pf_color_values, "perf's name for --color.",    \
+              .hidden = true)
 #define PF_OPTION_NO_INLINE                                                                                            \
     PF_FLAG("no-inline", 0, PF_AT(symbols.no_inline), "Omit inlined functions, and do not read debug info for them.")
 #define PF_OPTION_UNWIND                                                                                               \
@@ -329,6 +337,7 @@ extern const struct pf_option_group pf_common_group;       /* for every verb */
 /* The groups of verbs that show samples of a recording. */
 #define PF_SAMPLE_GROUPS &pf_filter_group, &pf_symbol_group, &pf_input_group, &pf_limit_group, &pf_common_group
 extern const struct pf_value pf_unwind_values[];
+extern const struct pf_value pf_color_values[];
 /* The formats of the verb. */
 const char *pf_format_at(const struct pf_command *command, size_t index, const char **doc);
 /* The views. */

@@ -623,10 +623,28 @@ static int read_and_write(struct run *run, const struct pf_command *command, str
     return settings->parts ? write_folder(run) : write_output(run);
 }
 
+/* What -D asks for, whatever the verb prints otherwise. */
+static int choose_dump(const struct pf_command *command, struct pf_settings *settings)
+{
+    if (settings->format && strcmp(settings->format, "text") != 0) {
+        pf_message("%s: -D prints text; perfile dump has other formats", command->name);
+        return PF_STATUS_USAGE;
+    }
+    settings->format = settings->view = NULL;
+    settings->parts = NULL;
+    settings->kind = "dump";
+    settings->dump.perf_heads = true;
+    return PF_STATUS_OK;
+}
+
 int pf_run_output(const struct pf_command *command, struct pf_settings *settings)
 {
     struct run run = {.at = &run.input};
-    int status = read_and_write(&run, command, settings);
+    int status = settings->dumps ? choose_dump(command, settings) : PF_STATUS_OK;
+
+    if (status)
+        return status;
+    status = read_and_write(&run, command, settings);
 
     if (status == PF_STATUS_USAGE && settings->fail_empty && was_read(&run) && is_empty(&run))
         status = PF_STATUS_FINDINGS; /* flame graphs of nothing are errors anyway */

@@ -14,7 +14,7 @@ static bool asks_for_report(const struct pf_settings *settings)
 
     return settings->format || settings->output || settings->fields || report->sort || report->flags & ~shown ||
            report->symbols || report->widths || report->separator || report->parent || report->time_quantum ||
-           report->max_stack || report->columns || report->top || report->ignore_callees || settings->report_dumps ||
+           report->max_stack || report->columns || report->top || report->ignore_callees || settings->dumps ||
            settings->print.nanoseconds || settings->print.header || settings->fail_empty;
 }
 

@@ -118,6 +118,7 @@ struct perfile_symbol_options {
      */
     void (*used)(void *context, const struct perfile_used_file *file);
     void *used_context;
+    bool no_demangle; /* names of functions as in the symbol tables and the debug info */
 };
 #define PERFILE_SYMBOL_OPTIONS_INIT PERFILE_SIZED(struct perfile_symbol_options)
 
@@ -386,6 +387,7 @@ struct perfile_dump_options {
     uint64_t max_bytes; /* longer byte strings become length and CRC-32; 0 = 4096, UINT64_MAX = never */
     bool header_only;   /* without records */
     bool aux;           /* the packets of hardware traces instead of the checksum of each AUXTRACE record's payload */
+    bool perf_heads;    /* text: lines start as those of perf report -D: time, offset, [size], PERF_RECORD_TYPE */
 };
 #define PERFILE_DUMP_OPTIONS_INIT PERFILE_SIZED(struct perfile_dump_options)
 

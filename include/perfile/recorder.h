@@ -71,6 +71,9 @@ enum perfile_recorder_flags {
     /* --buildid-mmap: the kernel writes the build ids, not the recorder; other recorders may suffer, see
        perfile-record(1) */
     PERFILE_RECORDER_KERNEL_BUILD_IDS = 1 << 27,
+    PERFILE_RECORDER_DATA_MAPS = 1 << 28,    /* --data-mmap: mappings without code, too */
+    PERFILE_RECORDER_IDENTIFIER = 1 << 29,   /* --sample-identifier: also of the only event */
+    PERFILE_RECORDER_RUNNING_TIME = 1 << 30, /* --running-time: with the counts of each sample (:S) */
 };
 
 /*

@@ -2,7 +2,6 @@
 #include "analysis/frames.h"
 
 #include "base/bytes.h"
-#include "symbol/demangle/demangle.h"
 
 enum { INLINES_MAX = 64 };
 
@@ -129,7 +128,7 @@ static uint32_t number_inlined(struct pf_frames *frames, const struct pf_locatio
     uint32_t frame;
     if (pf_pairs_get(&frames->numbered, a, b, &frame))
         return frame;
-    char *readable = function ? pf_demangle(frames->allocator, function) : NULL;
+    char *readable = function ? pf_symbols_demangle(frames->symbols, frames->allocator, function) : NULL;
     if (function && !readable)
         (void)pf_memory_note_failure(frames->allocator);
     const char *name = readable ? pf_arena_text(&frames->arena, readable, strlen(readable)) : function;

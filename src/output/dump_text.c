@@ -133,6 +133,25 @@ static struct lines lines_of(struct pf_text *text, const struct perfile_output_o
     return (struct lines){.text = text, .max_bytes = options->dump->max_bytes ? options->dump->max_bytes : 4096};
 }
 
+/* The time in ns, as in perf; 0: the record has none. */
+static uint64_t time_of(struct perfile_reader *reader, const struct perfile_record *record)
+{
+    struct perfile_sample sample = PERFILE_SAMPLE_INIT;
+    struct perfile_sample_id id = PERFILE_SAMPLE_ID_INIT;
+    if (record->type == PERFILE_RECORD_SAMPLE)
+        return perfile_sample_decode(record, &sample, NULL) == 0 ? sample.time : 0;
+    return record->event && perfile_sample_id_decode(reader, record, &id, NULL) == 0 ? id.time : 0;
+}
+
+static void put_type(struct pf_text *out, const struct perfile_record *record, const char *before)
+{
+    const char *name = perfile_record_name(record->type);
+    if (name)
+        pf_put_format(out, " %s%s", before, name);
+    else
+        pf_put_format(out, " type %u", record->type);
+}
+
 static void put_part(struct pf_text *text, const char *name)
 {
     pf_put_name(text, name);
@@ -146,17 +165,21 @@ static int put_record(struct perfile_reader *reader, const struct perfile_output
     struct lines lines = lines_of(out, options);
     const bool packets = pf_dump_has_packets(options, record);
     const struct perfile_visitor visitor = {sizeof(visitor), &lines, visit_begin, visit_end, visit_value, packets};
-    const char *name = perfile_record_name(record->type);
+    if (options->dump->perf_heads)
+        pf_put_format(out, "%" PRIu64 " ", time_of(reader, record));
     if (record->part)
         put_part(out, perfile_reader_file(reader)->parts[record->part - 1]);
     if (record->compressed)
         pf_put_format(out, "0x%" PRIx64 ">", record->container);
     put_hex(out, record->offset);
-    if (name)
-        pf_put_format(out, " %s", name);
-    else
-        pf_put_format(out, " type %u", record->type);
-    pf_put_format(out, " misc=0x%x size=%u", record->misc, record->stated_bytes);
+    if (options->dump->perf_heads) {
+        pf_put_format(out, " [0x%x]:", record->stated_bytes);
+        put_type(out, record, "PERF_RECORD_");
+        pf_put_format(out, " misc=0x%x", record->misc);
+    } else {
+        put_type(out, record, "");
+        pf_put_format(out, " misc=0x%x size=%u", record->misc, record->stated_bytes);
+    }
     if (record->event)
         pf_put_format(out, " event=%u", record->event->index);
     lines.space = true;

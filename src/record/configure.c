@@ -396,14 +396,14 @@ static void configure_tracking(struct perfile_attr *attr, unsigned flags)
     attr->mmap = attr->mmap2 = attr->comm = attr->comm_exec = attr->task = 1;
     attr->ksymbol = attr->bpf_event = 1;
     attr->build_id = (flags & PERFILE_RECORDER_KERNEL_BUILD_IDS) && !(flags & PERFILE_RECORDER_NO_BUILD_IDS);
-    attr->mmap_data = (flags & PERFILE_RECORDER_ADDRESS) != 0;
+    attr->mmap_data = (flags & (PERFILE_RECORDER_ADDRESS | PERFILE_RECORDER_DATA_MAPS)) != 0;
     attr->namespaces = (flags & PERFILE_RECORDER_NAMESPACES) != 0;
     attr->cgroup = (flags & PERFILE_RECORDER_CGROUPS) != 0;
     attr->context_switch = (flags & PERFILE_RECORDER_SWITCHES) != 0;
 }
 
 /* :S: the leader's samples hold the values of all; the others only count. */
-static void configure_group(struct pf_event_list *chosen, struct pf_listed_event *event)
+static void configure_group(struct pf_event_list *chosen, struct pf_listed_event *event, unsigned flags)
 {
     struct pf_listed_event *leader = &chosen->items[event->leader];
     if (leader != event) {
@@ -414,6 +414,8 @@ static void configure_group(struct pf_event_list *chosen, struct pf_listed_event
         return;
     event->attr.inherit = 0;
     event->attr.read_format |= PERFILE_FORMAT_GROUP;
+    if (flags & PERFILE_RECORDER_RUNNING_TIME)
+        event->attr.read_format |= PERFILE_FORMAT_TOTAL_TIME_ENABLED | PERFILE_FORMAT_TOTAL_TIME_RUNNING;
     leader->attr.sample_type |= PERFILE_SAMPLE_READ;
     if (leader == event)
         return;
@@ -423,12 +425,13 @@ static void configure_group(struct pf_event_list *chosen, struct pf_listed_event
 }
 
 /* Adds ids to the samples of several events; when these have equal parts, the id has the same offset in all. */
-static void configure_ids(struct pf_event_list *chosen)
+static void configure_ids(struct pf_event_list *chosen, unsigned flags)
 {
-    bool alike = true;
+    const bool is_wanted = flags & PERFILE_RECORDER_IDENTIFIER;
+    bool alike = !is_wanted;
     for (size_t i = 1; i < chosen->count; i++)
         alike = alike && chosen->items[i].attr.sample_type == chosen->items[0].attr.sample_type;
-    for (size_t i = 0; i < chosen->count && chosen->count > 1; i++)
+    for (size_t i = 0; i < chosen->count && (is_wanted || chosen->count > 1); i++)
         chosen->items[i].attr.sample_type |= alike ? PERFILE_SAMPLE_ID : PERFILE_SAMPLE_IDENTIFIER;
 }
 
@@ -553,10 +556,10 @@ int pf_events_configure(struct pf_event_list *chosen, const struct pf_target *ta
     chosen->build_ids = !(options->flags & PERFILE_RECORDER_NO_BUILD_IDS) && reads_build_ids(chosen->version);
     configure_tracking(&chosen->items[chosen->tracking].attr, options->flags);
     for (size_t i = 0; i < chosen->count; i++)
-        configure_group(chosen, &chosen->items[i]);
+        configure_group(chosen, &chosen->items[i], options->flags);
     if (chosen->version)
         configure_age(chosen, options);
-    configure_ids(chosen);
+    configure_ids(chosen, options->flags);
     for (size_t i = 0; i < chosen->count && chosen->version && result == 0; i++)
         result = check_terms(&chosen->items[i], chosen->version, error);
     return result;

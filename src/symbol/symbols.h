@@ -129,6 +129,9 @@ enum { PF_INLINED_MAX = 64 };
  */
 size_t pf_symbols_inlined_names(struct pf_symbols *symbols, const struct pf_location *location, const char **names,
                                 size_t max_names);
+/* As pf_demangle(); NULL, too, where names are not to be demangled. */
+char *pf_symbols_demangle(const struct pf_symbols *symbols, const struct perfile_allocator *allocator,
+                          const char *name);
 /* The name of a source frame, demangled, made once; it lives as long as the symbols. NULL: out of memory. */
 const char *pf_symbols_readable(struct pf_symbols *symbols, const char *linkage);
 /*

@@ -2,6 +2,8 @@
 /* Looking up: the symbol at an address, its range and its name. */
 #include "symbol/symbols_parts.h"
 
+#include <errno.h>
+
 #include "base/memory_name.h"
 #include "base/text.h"
 #include "symbol/demangle/demangle.h"
@@ -389,10 +391,16 @@ uint32_t pf_symbols_at(struct pf_symbols *symbols, uint32_t number, uint64_t add
 
 /* ---- names ---- */
 
+char *pf_symbols_demangle(const struct pf_symbols *symbols, const struct perfile_allocator *allocator, const char *name)
+{
+    errno = 0;
+    return symbols->find.no_demangle ? NULL : pf_demangle(allocator, name);
+}
+
 /* Once. */
 static void report_mangled(struct pf_symbols *symbols, const char *raw)
 {
-    if (symbols->reported_mangled || !pf_demangle_needs_library(raw))
+    if (symbols->reported_mangled || symbols->find.no_demangle || !pf_demangle_needs_library(raw))
         return;
     symbols->reported_mangled = true;
     pf_find_note(&symbols->find, "names of C++ stay mangled (%.40s): libstdc++.so.6 cannot be loaded", raw);
@@ -401,7 +409,7 @@ static void report_mangled(struct pf_symbols *symbols, const char *raw)
 static const char *code_name(struct pf_symbols *symbols, struct pf_module_data *module)
 {
     const char *raw = pf_jit_code(symbols->jit, module->code)->name;
-    char *readable = module->code_name ? NULL : pf_demangle(symbols->allocator, raw);
+    char *readable = module->code_name ? NULL : pf_symbols_demangle(symbols, symbols->allocator, raw);
     if (!module->code_name && !readable) {
         (void)pf_memory_note_failure(symbols->allocator);
         report_mangled(symbols, raw);
@@ -417,7 +425,7 @@ static const char *code_name(struct pf_symbols *symbols, struct pf_module_data *
 /* NULL: out of memory. */
 static const char *readable_name(struct pf_symbols *symbols, const char *raw)
 {
-    char *readable = pf_demangle(symbols->allocator, raw);
+    char *readable = pf_symbols_demangle(symbols, symbols->allocator, raw);
     if (!readable && pf_memory_note_failure(symbols->allocator))
         return NULL;
     if (!readable) {

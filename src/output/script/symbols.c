@@ -9,7 +9,6 @@
 #include <stdio.h>
 
 #include "base/range_cache.h"
-#include "symbol/demangle/demangle.h"
 #include "symbol/symbols.h"
 
 enum {
@@ -250,27 +249,26 @@ static bool look_up(struct pf_script *script, const struct perfile_space *space,
 }
 
 /* A line of its own. As in perf, its address and offset are those of the function that it was inlined into. */
-static void put_inlined(struct pf_text *text, const struct subject *subject, size_t index, unsigned style)
+static void put_inlined(struct pf_script *script, const struct subject *subject, size_t index, unsigned style)
 {
     const struct pf_source_frame *source = &subject->sources[index];
-    char *readable = source->function ? pf_demangle(text->allocator, source->function) : NULL;
-    if (source->function && !readable)
-        (void)pf_memory_note_failure(text->allocator);
+    const char *name = source->function ? pf_symbols_readable(script->symbols, source->function) : NULL;
+    struct pf_text *text = &script->scratch;
     put_address(text, &subject->location, style);
     if (style & SCRIPT_LOCATION_SYM)
-        put_symbol(text, readable ? readable : source->function, subject->location.location.offset, style);
+        put_symbol(text, name ? name : source->function, subject->location.location.offset, style);
     if (style & SCRIPT_LOCATION_SRCLINE) {
         pf_put_string(text, "\n  ");
         put_source_line(text, &subject->location, source, subject->full_paths);
     }
     pf_put_string(text, " (inlined)\n");
-    pf_text_free(text->allocator, readable);
 }
 
-static void put_lines(struct pf_text *text, const struct subject *subject, unsigned style)
+static void put_lines(struct pf_script *script, const struct subject *subject, unsigned style)
 {
+    struct pf_text *text = &script->scratch;
     for (size_t i = 0; i < subject->inlined; i++)
-        put_inlined(text, subject, i, style);
+        put_inlined(script, subject, i, style);
     put_address(text, &subject->location, style);
     if (style & SCRIPT_LOCATION_SYM)
         put_symbol(text, subject->symbol, subject->location.location.offset, style);
@@ -327,7 +325,7 @@ static const struct pf_text_cache_text *add_own(struct pf_script *script, struct
     if (locations->style & SCRIPT_LOCATION_CODE)
         pf_script_put_code_at(script, &script->scratch, space, &subject->location, locations->style);
     else
-        put_lines(&script->scratch, subject, locations->style);
+        put_lines(script, subject, locations->style);
     const struct pf_text_cache_text head = {perfile_space_id(space), subject->location.address,
                                             (uint32_t)script->scratch.used, subject->location.map ? MARK_MAPPED : 0};
     return script->scratch.failed ? NULL : pf_text_cache_add(&locations->texts, &head, script->scratch.data);

@@ -29,6 +29,7 @@ struct pf_find_options pf_find_options_of(const struct perfile_symbol_options *w
                                    .buildid_dir = wanted->buildid_dir,
                                    .asks_debuginfod = urls && *urls,
                                    .debuginfod_seconds = wanted->debuginfod_seconds,
+                                   .no_demangle = wanted->no_demangle,
                                    .debuginfod_bytes = wanted->debuginfod_bytes,
                                    .archive = wanted->archive,
                                    .recording = wanted->recording,
