@@ -253,9 +253,7 @@ static int read_frequency(struct run *run)
     const uint64_t max = run->settings->record.strict_frequency ? max_frequency() : 0;
     if (!max || run->options.frequency <= max)
         return PF_STATUS_OK;
-    pf_message("record: --strict-freq: /proc/sys/kernel/perf_event_max_sample_rate allows at most %" PRIu64
-               " samples per second",
-               max);
+    pf_message("record: --strict-freq: the limit, /proc/sys/kernel/perf_event_max_sample_rate, is %" PRIu64, max);
     return PF_STATUS_USAGE;
 }
 

@@ -147,7 +147,7 @@ int pf_workload_go_first(void)
 {
     const int former = getpriority(PRIO_PROCESS, 0);
 
-    if (!former) /* else somebody chose it */
+    if (!former) /* otherwise the user chose it */
         (void)setpriority(PRIO_PROCESS, 0, PRIORITY_FIRST);
     return former;
 }
