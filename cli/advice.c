@@ -250,6 +250,11 @@ static bool has_packets_only(uint32_t type)
     return type == PERFILE_AUXTRACE_S390_CPUMSF || type == PERFILE_AUXTRACE_HISI_PTT;
 }
 
+static bool has_samples(uint32_t type)
+{
+    return type == PERFILE_AUXTRACE_ARM_SPE || type == PERFILE_AUXTRACE_INTEL_BTS;
+}
+
 /* The output already reports that AUX data are not decoded. No advice is printed for AUX data of an unknown kind. */
 static void say_aux(const struct perfile_counts *counts, const char *input)
 {
@@ -261,7 +266,9 @@ static void say_aux(const struct perfile_counts *counts, const char *input)
         pf_message_advice("%s: perfile dump --aux prints the packets of AUX data (%" PRIu64 " bytes of %s)", input,
                           counts->aux_bytes, kind);
     if (!has_packets_only(counts->aux_type))
-        pf_message_advice("%s: perf script --itrace decodes AUX data (%" PRIu64 " bytes of %s)", input,
+        pf_message_advice("%s: %s AUX data (%" PRIu64 " bytes of %s)", input,
+                          has_samples(counts->aux_type) ? "perfile inject --itrace makes samples of"
+                                                        : "perf script --itrace decodes",
                           counts->aux_bytes, kind);
 }
 

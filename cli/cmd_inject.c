@@ -15,6 +15,7 @@ struct settings {
     bool sched_stat;
     bool strip;
     bool unwind;
+    const char *itrace; /* NULL: not given */
 };
 
 static const struct pf_option options[] = {
@@ -38,6 +39,11 @@ static const struct pf_option options[] = {
             "The remaining samples are those of sched:sched_switch, with the time slept as their period."),
     PF_FLAG("convert-callchain", 0, PF_OWN(unwind),
             "Unwind dumped user stacks into callchains, as convert --unwind does."),
+    PF_ROW(TEXT, "itrace", 0, "LETTERS", PF_OWN(itrace),
+           "Write samples instead of the hardware trace, of Arm SPE or Intel BTS. Letters are perf's: i (instructions; "
+           "i10i: one in ten records), b (branches), f (first level of the caches), m (last level), t (TLB), a (remote "
+           "accesses), M (memory accesses), l (branch stacks). Without letters: all events.",
+           .usual = ""),
     PF_FLAG("strip", 0, PF_OWN(strip), "Remove AUX data, as convert --strip aux does."),
     PF_OPTION_REPORT_FORMAT,
     {0},
@@ -86,6 +92,7 @@ static int inject(struct perfile_reader *reader, struct perfile_writer *writer, 
                                                      : PERFILE_MAP_BUILD_IDS_NONE;
     how.sched_stat = pf_own(settings)->sched_stat;
     how.strip = pf_own(settings)->strip;
+    how.itrace = pf_own(settings)->itrace;
     how.edit = edit_options;
     result = pf_own(settings)->jit ? inject_code(reader, writer, &how, pf_own(settings)->jit_dir, error)
                                    : perfile_inject(reader, writer, &how, &counts, error);
@@ -100,12 +107,15 @@ static void print_json(struct pf_json_writer *json)
     pf_json_writer_number(json, "code_files", code_files);
     pf_json_writer_number(json, "jitdumps", jitdumps);
     pf_json_writer_number(json, "maps_added", counts.maps_added);
+    pf_json_writer_number(json, "samples_added", counts.samples_added);
 }
 
 static void print_text(FILE *to)
 {
     char mappings[PF_COUNTED_BYTES], files[PF_COUNTED_BYTES], dumps[PF_COUNTED_BYTES];
 
+    if (counts.samples_added)
+        fprintf(to, "  %s\n", pf_counted(counts.samples_added, "samples made of the trace", mappings));
     if (counts.maps_added)
         fprintf(to, "  %s\n", pf_counted(counts.maps_added, "mappings placed before their first sample", mappings));
     if (jitdumps)

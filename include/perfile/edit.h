@@ -48,6 +48,7 @@ struct perfile_edit_report {
     uint64_t build_ids_missing; /* files that samples hit, whose build id is not known */
     uint64_t code_added;        /* mappings of code that JIT compilers made */
     uint64_t maps_added;        /* mappings placed before their first sample */
+    uint64_t samples_added;     /* made of a hardware trace */
 };
 #define PERFILE_EDIT_REPORT_INIT PERFILE_SIZED(struct perfile_edit_report)
 
@@ -151,6 +152,11 @@ struct perfile_inject_options {
     int (*unwind)(void *context, struct perfile_session *session, const struct perfile_sample *sample,
                   uint64_t *addresses, size_t capacity);
     void *unwind_context;
+    /*
+     * Samples instead of a hardware trace, of Arm SPE or Intel BTS: letters as those of perf's --itrace, "" for all
+     * events; NULL: the trace stays. Of a file, which is read twice; a stream is ABSENT. UNSUPPORTED: another trace.
+     */
+    const char *itrace;
 };
 #define PERFILE_INJECT_OPTIONS_INIT PERFILE_SIZED(struct perfile_inject_options)
 

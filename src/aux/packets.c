@@ -29,8 +29,10 @@ void pf_aux_put(struct pf_text *text, const struct pf_aux_format *format, const 
         kind->put(text, packet);
 }
 
-/* Kept are fewer bytes than the longest packet has; as many of the next piece are put after them. */
-static size_t kept_capacity(const struct pf_aux_walk *walk)
+/* ---- walk -------------------------------------------------------------------------------------------------------- */
+
+/* Fewer bytes than the longest packet has are left of one piece; as many of the next one are put after them. */
+static size_t joined_capacity(const struct pf_aux_walk *walk)
 {
     return 2 * walk->format->max_bytes;
 }
@@ -38,83 +40,76 @@ static size_t kept_capacity(const struct pf_aux_walk *walk)
 bool pf_aux_walk_open(struct pf_aux_walk *walk, const struct perfile_allocator *allocator)
 {
     walk->allocator = allocator;
-    walk->kept = pf_new(allocator, kept_capacity(walk));
+    walk->joined = pf_new(allocator, joined_capacity(walk));
     walk->state = pf_new(allocator, walk->format->state_bytes + 1);
     pf_aux_walk_restart(walk);
-    return walk->kept && walk->state;
+    return walk->joined && walk->state;
 }
 
 void pf_aux_walk_close(struct pf_aux_walk *walk)
 {
-    pf_free(walk->allocator, walk->kept, kept_capacity(walk));
+    pf_free(walk->allocator, walk->joined, joined_capacity(walk));
     pf_free(walk->allocator, walk->state, walk->format->state_bytes + 1);
 }
 
 void pf_aux_walk_restart(struct pf_aux_walk *walk)
 {
-    walk->kept_bytes = 0;
+    walk->bytes = 0;
     walk->offset = 0;
+    walk->piece = NULL;
+    walk->end = 1;
     if (walk->state)
         memset(walk->state, 0, walk->format->state_bytes + 1);
 }
 
-/*
- * Visits packets while at least `reserve` bytes are left, so that none is cut by the end of a piece. Moves *data and
- * *bytes over them.
- */
-static int visit_packets(struct pf_aux_walk *walk, const uint8_t **data, size_t *bytes, size_t reserve)
+/* What is left to read in `joined` came with the piece: reading goes on there. False when older bytes are left, too. */
+static bool leave_joined(struct pf_aux_walk *walk)
 {
-    int result = 0;
-    while (*bytes && *bytes >= reserve && result == 0) {
-        struct pf_aux_packet packet = {.data = *data, .bytes = *bytes, .offset = walk->offset};
-        walk->format->read(&walk->machine, walk->state, &packet);
-        *data += packet.bytes;
-        *bytes -= packet.bytes;
-        walk->offset += packet.bytes;
-        result = walk->visit(walk->context, &packet);
-    }
-    return result;
+    const uint8_t *piece = walk->piece;
+    walk->piece = NULL;
+    if (!piece || walk->bytes > walk->piece_joined)
+        return false;
+    const size_t used = walk->piece_joined - walk->bytes;
+    walk->data = piece + used;
+    walk->bytes = walk->piece_bytes - used;
+    return true;
 }
 
-static void keep(struct pf_aux_walk *walk, const uint8_t *data, size_t bytes)
+/* Puts as much of the next piece as may belong to the next packet after what is left of the one before. */
+static void join(struct pf_aux_walk *walk, const uint8_t *piece, size_t bytes)
 {
-    memmove(walk->kept + walk->kept_bytes, data, bytes);
-    walk->kept_bytes += bytes;
+    walk->piece = piece;
+    walk->piece_bytes = bytes;
+    walk->piece_joined = (size_t)pf_min(bytes, joined_capacity(walk) - walk->bytes);
+    memcpy(walk->joined + walk->bytes, piece, walk->piece_joined);
+    walk->bytes += walk->piece_joined;
 }
 
-/*
- * Visits packets of the kept bytes and those of the piece that are put after them. What is left of the piece is read
- * where it lies; only when the piece is too short for a packet, bytes stay kept.
- */
-static int visit_kept(struct pf_aux_walk *walk, const uint8_t **data, size_t *bytes)
+static void get_more(struct pf_aux_walk *walk, struct perfile_error *error)
 {
-    const size_t added = (size_t)pf_min(*bytes, kept_capacity(walk) - walk->kept_bytes);
-    keep(walk, *data, added);
-    const uint8_t *at = walk->kept;
-    size_t left = walk->kept_bytes;
-    const int result = visit_packets(walk, &at, &left, walk->format->max_bytes);
-    const size_t unused = (size_t)pf_min(left, added);
-    walk->kept_bytes = left - unused;
-    memmove(walk->kept, at, walk->kept_bytes);
-    *data += added - unused;
-    *bytes -= added - unused;
-    return result;
+    const uint8_t *piece;
+    size_t bytes;
+    if (leave_joined(walk))
+        return;
+    if (walk->bytes)
+        memmove(walk->joined, walk->data, walk->bytes);
+    walk->data = walk->joined;
+    walk->end = walk->more(walk->context, &piece, &bytes, error);
+    if (walk->end > 0)
+        join(walk, piece, bytes);
 }
 
-int pf_aux_walk_feed(struct pf_aux_walk *walk, const uint8_t *data, size_t bytes)
+int pf_aux_walk_next(struct pf_aux_walk *walk, struct pf_aux_packet *packet, struct perfile_error *error)
 {
-    int result = walk->kept_bytes && bytes ? visit_kept(walk, &data, &bytes) : 0;
-    if (result == 0 && walk->kept_bytes == 0)
-        result = visit_packets(walk, &data, &bytes, walk->format->max_bytes);
-    if (result == 0)
-        keep(walk, data, bytes);
-    return result;
-}
-
-int pf_aux_walk_end(struct pf_aux_walk *walk)
-{
-    const uint8_t *data = walk->kept;
-    size_t bytes = walk->kept_bytes;
-    walk->kept_bytes = 0;
-    return visit_packets(walk, &data, &bytes, 1);
+    while (walk->bytes < walk->format->max_bytes && walk->end > 0)
+        get_more(walk, error);
+    if (!walk->bytes)
+        return walk->end;
+    *packet = (struct pf_aux_packet){.data = walk->data, .bytes = walk->bytes, .offset = walk->offset};
+    walk->format->read(&walk->machine, walk->state, packet);
+    walk->data += packet->bytes;
+    walk->bytes -= packet->bytes;
+    walk->offset += packet->bytes;
+    walk->bad_bytes += packet->kind == PF_AUX_BAD ? packet->bytes : 0;
+    return 1;
 }

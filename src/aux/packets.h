@@ -61,23 +61,30 @@ const struct pf_aux_format *pf_aux_format_find(uint32_t type);
 struct pf_aux_walk {
     const struct pf_aux_format *format;
     struct pf_aux_machine machine;
-    const struct perfile_allocator *allocator;
-    void *state;
-    uint8_t *kept; /* bytes whose packet may go on in the next piece, then the start of that piece */
-    size_t kept_bytes;
-    uint64_t offset;                                                 /* of the first kept byte in the payload */
-    int (*visit)(void *context, const struct pf_aux_packet *packet); /* not 0 ends the walk */
+    /* The next piece of the payload: 1, 0 at its end, or an error. It stays valid until the next call. */
+    int (*more)(void *context, const uint8_t **data, size_t *bytes, struct perfile_error *error);
     void *context;
+    const struct perfile_allocator *allocator;
+    void *state;         /* of the format */
+    const uint8_t *data; /* what is to be read next: a part of the piece, or of `joined` */
+    size_t bytes;
+    uint64_t offset;      /* of data[0] in the payload */
+    uint64_t bad_bytes;   /* of all payloads, those that are not packets */
+    uint8_t *joined;      /* the last bytes of one piece, then the first ones of the next */
+    const uint8_t *piece; /* the piece whose first bytes are in `joined`, while that is read; else NULL */
+    size_t piece_bytes, piece_joined;
+    int end; /* 1: there may be more pieces; 0: there are none; or the error that `more` returned */
 };
 
-/* Fills the walk; its format, machine, visit and context are the caller's. False when memory is short. */
+/* Fills the walk; its format, machine, more and context are the caller's. False when memory is short. */
 bool pf_aux_walk_open(struct pf_aux_walk *walk, const struct perfile_allocator *allocator);
 void pf_aux_walk_close(struct pf_aux_walk *walk);
-/* The next payload: nothing is known of the bytes before it. */
+/* The next payload begins with the next piece: nothing of what came before matters. */
 void pf_aux_walk_restart(struct pf_aux_walk *walk);
-/* Visits the packets that are complete. 0, or what `visit` returned. */
-int pf_aux_walk_feed(struct pf_aux_walk *walk, const uint8_t *data, size_t bytes);
-/* The payload has ended: visits what is left of it. 0, or what `visit` returned. */
-int pf_aux_walk_end(struct pf_aux_walk *walk);
+/*
+ * The next packet: 1, 0 at the end of the payload, or the error of `more`, after the packets before it. *packet is
+ * valid until the next call.
+ */
+int pf_aux_walk_next(struct pf_aux_walk *walk, struct pf_aux_packet *packet, struct perfile_error *error);
 
 #endif

@@ -6,6 +6,7 @@
 #include "base/map.h"
 #include "edit/convert.h"
 #include "edit/inject.h"
+#include "edit/trace.h"
 
 enum { KERNEL_PID = -1, NO_PID = INT32_MIN };
 
@@ -23,6 +24,7 @@ struct inject {
     struct perfile_inject_options options;
     struct pf_strip strip;
     struct pf_unwind_step *unwind; /* NULL: dumped stacks stay */
+    struct pf_trace *trace;        /* NULL: it stays */
     struct pf_inject_maps maps;
     struct pf_code code;
     struct pf_known_ids ids;
@@ -236,6 +238,12 @@ static int check_events(const struct inject *inject, struct perfile_error *error
     return pf_fail(error, PERFILE_ERROR_ABSENT, PERFILE_NO_OFFSET, "recording", "it has no event sched:sched_stat_*");
 }
 
+/* What became samples is left out. */
+static bool strips(const struct inject *inject)
+{
+    return inject->options.strip || inject->trace;
+}
+
 static int open_inject(struct inject *inject, struct perfile_error *error)
 {
     const struct perfile_allocator *allocator = inject->edit.reader->allocator;
@@ -248,7 +256,7 @@ static int open_inject(struct inject *inject, struct perfile_error *error)
     inject->maps.has_trace = pf_has_feature(inject->edit.reader, PERFILE_FEATURE_AUXTRACE);
     pf_code_open(&inject->code, &inject->maps);
     int result = check_events(inject, error);
-    return result < 0 || !inject->options.strip ? result : pf_strip_open(&inject->strip, "aux", error);
+    return result < 0 || !strips(inject) ? result : pf_strip_open(&inject->strip, "aux", error);
 }
 
 static void close_inject(struct inject *inject)
@@ -263,6 +271,7 @@ static void close_inject(struct inject *inject)
     pf_code_close(&inject->code);
     pf_inject_maps_close(&inject->maps);
     pf_unwind_close(inject->unwind);
+    pf_trace_close(inject->trace);
 }
 
 static int open_unwinding(struct inject *inject, struct perfile_error *error)
@@ -279,10 +288,12 @@ static int inject(struct perfile_reader *reader, struct perfile_writer *writer,
                   struct perfile_error *error)
 {
     struct inject inject = {.options = PERFILE_INJECT_OPTIONS_INIT};
-    struct pf_edit_step steps[4];
+    struct pf_edit_step steps[5];
     int result = pf_sized_take(&inject.options, sizeof(inject.options), options, "inject options", error);
     if (result == 0)
         result = pf_edit_open(&inject.edit, reader, writer, inject.options.edit, error);
+    if (result == 0 && inject.options.itrace)
+        result = pf_trace_open(&inject.edit, inject.options.itrace, &inject.trace, error);
     if (result == 0)
         result = open_unwinding(&inject, error);
     if (result < 0)
@@ -294,18 +305,21 @@ static int inject(struct perfile_reader *reader, struct perfile_writer *writer,
         steps[inject.edit.step_count++] = pf_code_step(&inject.code);
     steps[inject.edit.step_count++] =
         (struct pf_edit_step){.context = &inject, .feature = note_feature, .record = inject_record};
-    if (inject.options.strip)
+    if (inject.trace)
+        steps[inject.edit.step_count++] = pf_trace_step(inject.trace);
+    if (strips(&inject))
         steps[inject.edit.step_count++] = pf_strip_step(&inject.strip);
     result = open_inject(&inject, error);
     if (result == 0)
         result = pf_edit_run(&inject.edit, report, error);
-    if (inject.options.strip)
+    if (strips(&inject))
         report->bytes_stripped = inject.strip.bytes + inject.edit.bytes_saved;
     report->build_ids_added = inject.ids.added;
     pf_inject_maps_notify(&inject.maps);
     report->build_ids_missing = inject.maps.missing;
     report->code_added = inject.code.added;
     report->maps_added = inject.maps.added;
+    report->samples_added = inject.trace ? pf_trace_samples(inject.trace) : 0;
     close_inject(&inject);
     return result;
 }

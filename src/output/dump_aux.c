@@ -22,27 +22,26 @@ static uint32_t s390_machine(struct perfile_reader *reader)
     return comma ? (uint32_t)strtoul(comma + 1, NULL, 10) : 0;
 }
 
-static int feed_payload(struct perfile_reader *reader, struct pf_aux_walk *walk, struct perfile_error *error)
+static int next_piece(void *context, const uint8_t **data, size_t *bytes, struct perfile_error *error)
 {
-    const uint8_t *data;
-    size_t bytes;
-    int result;
-    while ((result = perfile_reader_payload(reader, &data, &bytes, error)) > 0)
-        if (pf_aux_walk_feed(walk, data, bytes) != 0)
-            return 0; /* the text failed, which is reported at the end */
-    pf_aux_walk_end(walk);
-    return result == PERFILE_ERROR_TRUNCATED ? 0 : result;
+    return perfile_reader_payload(context, data, bytes, error);
 }
 
-static int walk_payload(struct perfile_reader *reader, struct pf_aux_walk *walk,
-                        const struct perfile_allocator *allocator, struct perfile_error *error)
+/* Calls `put` with each packet until it fails, which the text reports at the end. */
+static int walk_payload(struct perfile_reader *reader, const struct pf_aux_format *format,
+                        const struct perfile_allocator *allocator,
+                        int (*put)(void *context, const struct pf_aux_packet *packet), void *context,
+                        struct perfile_error *error)
 {
-    walk->machine = (struct pf_aux_machine){.big_endian = perfile_reader_file(reader)->big_endian,
-                                            .s390_machine = s390_machine(reader)};
-    const bool opened = pf_aux_walk_open(walk, allocator);
-    const int result = opened ? feed_payload(reader, walk, error) : pf_fail_memory(error, "dump");
-    pf_aux_walk_close(walk);
-    return result;
+    struct pf_aux_walk walk = {.format = format, .more = next_piece, .context = reader};
+    struct pf_aux_packet packet;
+    walk.machine = (struct pf_aux_machine){.big_endian = perfile_reader_file(reader)->big_endian,
+                                           .s390_machine = s390_machine(reader)};
+    int result = pf_aux_walk_open(&walk, allocator) ? 0 : pf_fail_memory(error, "dump");
+    while (result == 0 && (result = pf_aux_walk_next(&walk, &packet, error)) > 0)
+        result = put(context, &packet);
+    pf_aux_walk_close(&walk);
+    return result == PERFILE_ERROR_TRUNCATED || result == PERFILE_ERROR_WRITE ? 0 : result;
 }
 
 /* ---- text -------------------------------------------------------------------------------------------------------- */
@@ -71,11 +70,10 @@ int pf_dump_packets_text(struct perfile_reader *reader, struct pf_text *text, st
 {
     const uint32_t type = perfile_reader_counts(reader)->aux_type;
     struct lines lines = {text, pf_aux_format_find(type)};
-    struct pf_aux_walk walk = {.format = lines.format, .visit = put_line, .context = &lines};
     const char *name = perfile_enum_name("auxtrace_type", type);
     if (lines.format) {
         pf_put_format(text, ". ... %s data\n", lines.format->heading);
-        return walk_payload(reader, &walk, text->allocator, error);
+        return walk_payload(reader, lines.format, text->allocator, put_line, &lines, error);
     }
     pf_put_format(text, ". ... %s data: its packets are not decoded\n", name ? name : "unknown");
     return 0;
@@ -107,13 +105,12 @@ static int put_member(void *context, const struct pf_aux_packet *packet)
 int pf_dump_packets_json(struct perfile_reader *reader, struct pf_json *json, struct perfile_error *error)
 {
     struct members members = {.json = json, .format = pf_aux_format_find(perfile_reader_counts(reader)->aux_type)};
-    struct pf_aux_walk walk = {.format = members.format, .visit = put_member, .context = &members};
     if (!members.format)
         return 0;
     if (pf_text_open(&members.words, json->text->allocator, NULL, NULL) != 0)
         return pf_fail_memory(error, "dump");
     pf_json_begin(json, "packets", true);
-    const int result = walk_payload(reader, &walk, json->text->allocator, error);
+    const int result = walk_payload(reader, members.format, json->text->allocator, put_member, &members, error);
     pf_json_end(json, true);
     pf_text_close(&members.words);
     return result;

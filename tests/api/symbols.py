@@ -11,14 +11,14 @@ sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent))
 import hermetic
 
 # the table of CONTRIBUTING.md; `public` is what <perfile/*.h> declare
-READER = ['base', 'io', 'schema', 'format', 'model', 'edit', 'record']
+READER = ['base', 'io', 'schema', 'format', 'model', 'aux', 'edit', 'record']
 USES = {
     'base': [],
     'io': ['base'],
     'schema': ['base'],
     'format': ['base', 'io', 'schema'],
     'model': ['base', 'io', 'schema', 'format'],
-    'edit': ['base', 'io', 'schema', 'format', 'model'],
+    'edit': ['base', 'io', 'schema', 'format', 'model', 'aux'],
     'record': ['base', 'io', 'schema', 'format'],
     'aux': ['base', 'public'],
     'symbol': ['base', 'public'],

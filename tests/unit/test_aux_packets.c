@@ -30,9 +30,8 @@ struct seen {
     uint64_t offset; /* that the next packet should have */
 };
 
-static int visit(void *context, const struct pf_aux_packet *packet)
+static void see(struct seen *seen, const struct pf_aux_packet *packet)
 {
-    struct seen *seen = context;
     assert_int_equal(packet->offset, seen->offset);
     assert_true(packet->bytes > 0);
     assert_true(packet->kind < seen->format->kind_count);
@@ -43,29 +42,45 @@ static int visit(void *context, const struct pf_aux_packet *packet)
     while (seen->text.used > start && seen->text.data[seen->text.used - 1] == ' ')
         seen->text.used--;
     pf_put_char(&seen->text, '\n');
-    return 0;
+}
+
+/* Bytes that arrive in pieces of one size. */
+struct source {
+    const uint8_t *bytes;
+    size_t count, at, piece;
+};
+
+static int next_piece(void *context, const uint8_t **data, size_t *bytes, struct perfile_error *error)
+{
+    struct source *source = context;
+    (void)error;
+    *data = source->bytes + source->at;
+    *bytes = (size_t)pf_min(source->piece, source->count - source->at);
+    source->at += *bytes;
+    return *bytes > 0;
 }
 
 /* Walks over the payload in pieces of this size. */
-static void check_pieces(struct pf_aux_walk *walk, const struct payload *payload, size_t piece)
+static void check_pieces(struct pf_aux_walk *walk, struct seen *seen, const struct payload *payload, size_t piece)
 {
-    struct seen *seen = walk->context;
+    struct source source = {payload->bytes, payload->count, .piece = piece};
+    struct pf_aux_packet packet;
     seen->text.used = 0;
     seen->offset = 0;
+    walk->context = &source;
     pf_aux_walk_restart(walk);
-    for (size_t at = 0; at < payload->count; at += piece)
-        assert_int_equal(pf_aux_walk_feed(walk, payload->bytes + at, pf_min(piece, payload->count - at)), 0);
-    assert_int_equal(pf_aux_walk_end(walk), 0);
+    while (pf_aux_walk_next(walk, &packet, NULL) > 0)
+        see(seen, &packet);
     assert_int_equal(seen->offset, payload->count);
     pf_put_char(&seen->text, '\0');
     assert_string_equal(seen->text.data, payload->lines);
 }
 
-static void check_payload(struct pf_aux_walk *walk, struct payload *payload)
+static void check_payload(struct pf_aux_walk *walk, struct seen *seen, struct payload *payload)
 {
     static const size_t pieces[] = {1, 2, 3, 7, 16, 17, 4095, 4096, MAX_BYTES};
     for (size_t i = 0; i < PF_COUNT(pieces) && payload->count; i++)
-        check_pieces(walk, payload, pieces[i]);
+        check_pieces(walk, seen, payload, pieces[i]);
     payload->count = 0;
 }
 
@@ -80,7 +95,7 @@ static void add_packet(struct payload *payload, struct pf_text *expected, const 
     }
 }
 
-static void check_lines(FILE *file, struct pf_aux_walk *walk)
+static void check_lines(FILE *file, struct pf_aux_walk *walk, struct seen *seen)
 {
     static struct payload payload;
     static char line[MAX_LINE];
@@ -95,7 +110,7 @@ static void check_lines(FILE *file, struct pf_aux_walk *walk)
         } else if (!more || line[0] == '-') {
             pf_put_char(&expected, '\0');
             payload.lines = expected.data;
-            check_payload(walk, &payload);
+            check_payload(walk, seen, &payload);
             expected.used = 0;
         }
     }
@@ -105,7 +120,7 @@ static void check_lines(FILE *file, struct pf_aux_walk *walk)
 static void check_file(const char *name, uint32_t type)
 {
     struct seen seen = {.format = pf_aux_format_find(type)};
-    struct pf_aux_walk walk = {.format = seen.format, .visit = visit, .context = &seen};
+    struct pf_aux_walk walk = {.format = seen.format, .more = next_piece};
     char path[4096];
     snprintf(path, sizeof(path), "%s/%s", folder, name);
     FILE *file = fopen(path, "r");
@@ -113,7 +128,7 @@ static void check_file(const char *name, uint32_t type)
     assert_non_null(seen.format);
     assert_int_equal(pf_text_open(&seen.text, pf_allocator_or_default(NULL), NULL, NULL), 0);
     assert_true(pf_aux_walk_open(&walk, pf_allocator_or_default(NULL)));
-    check_lines(file, &walk);
+    check_lines(file, &walk, &seen);
     pf_aux_walk_close(&walk);
     pf_text_close(&seen.text);
     fclose(file);
@@ -134,15 +149,17 @@ static void test_formats(void **state)
 
 /* ---- any bytes --------------------------------------------------------------------------------------------------- */
 
-static int visit_any(void *context, const struct pf_aux_packet *packet)
+static void check_any(struct pf_aux_walk *walk, struct seen *seen, struct source *source)
 {
-    struct seen *seen = context;
-    assert_int_equal(packet->offset, seen->offset);
-    assert_true(packet->bytes > 0);
-    seen->offset += packet->bytes;
-    seen->text.used = 0;
-    pf_aux_put(&seen->text, seen->format, packet);
-    return 0;
+    struct pf_aux_packet packet;
+    seen->offset = 0;
+    walk->context = source;
+    pf_aux_walk_restart(walk);
+    while (pf_aux_walk_next(walk, &packet, NULL) > 0) {
+        seen->text.used = 0;
+        see(seen, &packet);
+    }
+    assert_int_equal(seen->offset, source->count);
 }
 
 /* Random bytes, cut at any length, are covered by packets without a gap. */
@@ -153,7 +170,7 @@ static void test_random_bytes(void **state)
     (void)state;
     for (uint32_t type = 1; type < 8; type++) {
         struct seen seen = {.format = pf_aux_format_find(type)};
-        struct pf_aux_walk walk = {.format = seen.format, .visit = visit_any, .context = &seen};
+        struct pf_aux_walk walk = {.format = seen.format, .more = next_piece};
         if (!seen.format)
             continue;
         assert_int_equal(pf_text_open(&seen.text, pf_allocator_or_default(NULL), NULL, NULL), 0);
@@ -164,12 +181,7 @@ static void test_random_bytes(void **state)
                 random ^= random << 13, random ^= random >> 7, random ^= random << 17;
                 bytes[i] = (uint8_t)(round % 2 && random >> 60 ? 0 : random >> 32);
             }
-            seen.offset = 0;
-            pf_aux_walk_restart(&walk);
-            for (size_t at = 0; at < count; at += 1 + round)
-                assert_int_equal(pf_aux_walk_feed(&walk, bytes + at, pf_min(1 + round, count - at)), 0);
-            assert_int_equal(pf_aux_walk_end(&walk), 0);
-            assert_int_equal(seen.offset, count);
+            check_any(&walk, &seen, &(struct source){bytes, count, .piece = 1 + round});
         }
         pf_aux_walk_close(&walk);
         pf_text_close(&seen.text);

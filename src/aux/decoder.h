@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Decoders: what the packets of a hardware trace say about the program, as samples of events that the recording itself
+ * does not have. Each decoder is one file with its `const struct pf_aux_decoder`, and one line in decoders.def.
+ */
+#ifndef PF_AUX_DECODER_H
+#define PF_AUX_DECODER_H
+
+#include "aux/packets.h"
+
+#include <perfile/perfile.h>
+
+/* An event that a decoder makes samples of. */
+struct pf_aux_event {
+    const char *name;
+    char letter;          /* of --itrace, which asks for it */
+    uint64_t config;      /* of its attr, whose type is that of hardware events */
+    uint64_t sample_type; /* what its samples have besides process, time, processor and period */
+};
+
+/* What a decoder has to know of the recording. */
+struct pf_aux_recording {
+    struct pf_aux_machine machine;
+    const uint64_t *priv; /* of AUXTRACE_INFO */
+    size_t priv_count;
+    uint64_t midr; /* of an Arm processor's first core, from CPUID; 0: not known */
+};
+
+/* A sample, apart from its event and its process. */
+struct pf_aux_sample {
+    uint64_t ip, addr, phys_addr, weight, data_src;
+    int32_t tid;              /* 0: the trace does not say */
+    uint16_t misc;            /* the processor's mode */
+    uint64_t branch[3];       /* where, to where, and flags as in a branch stack */
+    uint64_t previous_target; /* of the branch that was taken before; 0: the trace does not say */
+    bool has_branch;
+};
+
+struct pf_aux_decoder {
+    const struct pf_aux_format *format;
+    const struct pf_aux_event *events;
+    unsigned event_count;
+    size_t item_bytes; /* of what `next` reads */
+    bool timeless;     /* items have no time of their own */
+    /*
+     * Reads the next item of the trace, from which samples are made: 1, 0 at the end of the payload, or an error.
+     * *time is on the clock of the trace.
+     */
+    int (*next)(struct pf_aux_walk *walk, void *item, uint64_t *time, struct perfile_error *error);
+    /* The sample of an event that the item makes. False: it makes none. */
+    bool (*make)(const struct pf_aux_recording *recording, const void *item, unsigned event,
+                 struct pf_aux_sample *sample);
+};
+
+/* The decoder for this type of AUXTRACE_INFO, or NULL. */
+const struct pf_aux_decoder *pf_aux_decoder_find(uint32_t type);
+
+#endif
