@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Records of Arm SPE as samples. A record makes a sample of each event that it has: cache and TLB accesses and misses,
- * branches, memory accesses, and `instructions`, which is every record. Where data came from is told by the processor's
+ * branches, memory accesses, and `instructions`, which is every record. Where data came from is known by the processor's
  * own numbers where they are known, else by the events.
  */
 #include "aux/arm_spe.h"

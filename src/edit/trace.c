@@ -150,7 +150,7 @@ static int find_decoder(struct pf_trace *trace, struct perfile_error *error)
     trace->decoder = pf_aux_decoder_find(trace->type);
     if (!trace->decoder)
         return pf_fail(error, PERFILE_ERROR_UNSUPPORTED, PERFILE_NO_OFFSET, "recording",
-                       "traces of %s are not decoded; perf inject --itrace may do it", name ? name : "an unknown kind");
+                       "traces of %s are not decoded here", name ? name : "an unknown kind");
     return 0;
 }
 

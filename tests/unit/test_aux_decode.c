@@ -15,7 +15,7 @@ static const char *folder;
 struct bytes {
     uint8_t data[256];
     size_t count;
-    bool given;
+    bool delivered;
 };
 
 static void add(struct bytes *to, uint8_t header, uint64_t payload, size_t payload_bytes)
@@ -30,8 +30,8 @@ static int next_piece(void *context, const uint8_t **data, size_t *bytes, struct
     struct bytes *from = context;
     (void)error;
     *data = from->data;
-    *bytes = from->given ? 0 : from->count;
-    from->given = true;
+    *bytes = from->delivered ? 0 : from->count;
+    from->delivered = true;
     return *bytes > 0;
 }
 
@@ -164,9 +164,9 @@ static void test_branches(void **state)
     assert_true(sample.has_branch);
     assert_int_equal(sample.previous_target, 0x401013);
     assert_int_equal(sample.branch[2], 1 | 6 << 4 | 1 << 20); /* mispredicted, 6 cycles, conditional */
-    trace.given = false;
+    trace.delivered = false;
     assert_false(decode(&trace, &recording, "memory", &sample, &time));
-    trace.given = false;
+    trace.delivered = false;
     trace.count -= 3; /* cut within its time */
     assert_false(decode(&trace, &recording, "branch", &sample, &time));
 }
