@@ -2,7 +2,13 @@
 #include "message.h"
 #include "options.h"
 #include "picture.h"
+#include "profile_file.h"
+#include "profile_table.h"
+#include "sandbox.h"
+#include "tui/tui.h"
 
+#include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define AT(member) PF_AT(report.member)
@@ -126,8 +132,121 @@ static const struct pf_option graphs[] = {
     {0},
 };
 
+/* ---- profiles ---------------------------------------------------------------------------------------------------- */
+
+/* Every other option needs the samples of a recording. */
+static bool asks_for_samples(const struct pf_settings *settings)
+{
+    const struct perfile_report_options *report = &settings->report;
+    const unsigned known = PERFILE_REPORT_SAMPLES | PERFILE_REPORT_CHILDREN | PERFILE_REPORT_NO_CHILDREN |
+                           PERFILE_REPORT_NO_GROUP | PERFILE_REPORT_NO_HEADER;
+    const char *const others[] = {settings->print.fields, settings->output,      report->dsos,
+                                  report->symbols,        report->symbol_filter, report->parent,
+                                  report->call_graph,     report->time_quantum,  report->percent_limit,
+                                  report->ignore_callees};
+
+    for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+        if (others[i])
+            return true;
+    return report->flags & ~known || settings->report_dumps || settings->print.header ||
+           (settings->format && strcmp(settings->format, "text") != 0);
+}
+
+static bool has_callers(const struct perfile_profile *profile)
+{
+    struct perfile_profile_stack stack = PERFILE_PROFILE_STACK_INIT;
+
+    for (size_t i = 0; perfile_profile_stack_at(profile, i, &stack) == 0; i++)
+        if (stack.parent != PERFILE_NO_ID)
+            return true;
+    return false;
+}
+
+static bool has_names(const struct perfile_profile *profile)
+{
+    struct perfile_profile_sample sample = PERFILE_PROFILE_SAMPLE_INIT;
+
+    return perfile_profile_sample_at(profile, 0, &sample) == 0 && sample.comm;
+}
+
+static int print_profile(const struct pf_settings *settings, const struct perfile_profile *profile)
+{
+    enum { USUAL_ROWS = 30 };
+    const struct perfile_report_options *report = &settings->report;
+    const struct pf_profile_table table = {"report", "",
+                                           report->top          ? report->top
+                                           : settings->all_rows ? UINT64_MAX
+                                                                : USUAL_ROWS};
+    struct perfile_profile_event event = PERFILE_PROFILE_EVENT_INIT;
+    struct pf_profile_columns columns;
+    int status = pf_profile_columns_choose(&columns, "report",
+                                           report->sort         ? report->sort
+                                           : has_names(profile) ? "comm,dso,symbol"
+                                                                : "dso,symbol",
+                                           profile);
+
+    columns.children = !(report->flags & PERFILE_REPORT_NO_CHILDREN) && has_callers(profile);
+    columns.samples = report->flags & PERFILE_REPORT_SAMPLES;
+    for (uint32_t i = 0; !status && perfile_profile_event_at(profile, i, &event) == 0; i++)
+        if (!settings->filter.events || !strcmp(settings->filter.events, event.name))
+            status = pf_profile_table_print(profile, i, &columns, &table);
+    free(columns.names);
+    if (status || (fflush(stdout) == 0 && !ferror(stdout)) || errno == EPIPE)
+        return status;
+    pf_message("report: cannot write: %s", strerror(errno));
+    return PF_STATUS_OUTPUT;
+}
+
+static int report_nothing(void *context)
+{
+    (void)context;
+    return PF_STATUS_OK;
+}
+
+/* In the interactive view. */
+static int show_profile(const struct pf_command *command, struct pf_settings *settings,
+                        const struct perfile_profile *profile)
+{
+    const struct pf_tui_end end = {report_nothing, NULL};
+    struct pf_input input = {
+        .command = command, .settings = settings, .name = settings->operands[0], .chosen = true, .profile = profile};
+    const int status = pf_tui_run(&input, &end);
+
+    pf_message_release(); /* when the view could not begin */
+    return status;
+}
+
+static int report_profile(const struct pf_command *command, struct pf_settings *settings)
+{
+    struct perfile_profile *profile;
+    int status = pf_profile_check_filter(command, settings);
+
+    if (status)
+        return status;
+    if (asks_for_samples(settings)) {
+        pf_message("report: of a profile there is text, with --sort, --event, --top, --all-rows, --no-children and "
+                   "--show-nr-samples; all else needs a recording");
+        return PF_STATUS_USAGE;
+    }
+    if (settings->tui)
+        pf_tui_prepare();
+    pf_sandbox_enter(command, settings);
+    status = pf_profile_load(settings->operands[0], &profile);
+    if (status) {
+        pf_message_release();
+        return status;
+    }
+    status = settings->tui ? show_profile(command, settings, profile) : print_profile(settings, profile);
+    perfile_profile_close(profile);
+    return status;
+}
+
+/* ---- the verb ---------------------------------------------------------------------------------------------------- */
+
 static int report(const struct pf_command *command, struct pf_settings *settings)
 {
+    if (settings->operand_count && pf_is_profile(settings->operands[0]))
+        return report_profile(command, settings);
     const int status = pf_picture_choose(command, settings);
 
     if (status)

@@ -9,17 +9,20 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+/* Only files: a writer of a FIFO would see its reader go. */
 bool pf_is_profile(const char *path)
 {
     char start[64];
-    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     struct stat status;
     ssize_t bytes = -1;
 
-    if (fd >= 0 && fstat(fd, &status) == 0 && S_ISREG(status.st_mode))
+    if (stat(path, &status) < 0 || !S_ISREG(status.st_mode))
+        return false;
+    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd >= 0) {
         bytes = read(fd, start, sizeof(start));
-    if (fd >= 0)
         close(fd);
+    }
     return bytes > 0 && perfile_profile_is_file(start, (size_t)bytes);
 }
 

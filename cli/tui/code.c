@@ -241,6 +241,8 @@ static bool prepare(struct pf_tui *app)
     if (same && code->annotation)
         return true;
     close_annotation(code);
+    if (app->load.input->profile)
+        pf_tui_say(app, "A profile has no addresses: the code needs the recording.");
     if (!app->load.input->reader)
         return false; /* with a message */
     code->filter = (struct perfile_filter){.size = sizeof(code->filter),

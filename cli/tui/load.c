@@ -87,6 +87,18 @@ static uint64_t choose_quantum(struct perfile_reader *reader)
     return step;
 }
 
+static int take_profile(struct pf_tui_load *load, const struct perfile_profile *profile)
+{
+    struct pf_tui_index *index = pf_tui_index_make(profile, load->quantum_ns, false);
+
+    if (!index) {
+        snprintf(load->input->error.message, sizeof(load->input->error.message), "out of memory");
+        return load->input->error.code = PERFILE_ERROR_MEMORY;
+    }
+    hand_over(load, index);
+    return 0;
+}
+
 static int read_profile(struct pf_tui_load *load)
 {
     const struct pf_settings *settings = load->input->settings;
@@ -112,14 +124,9 @@ static int read_profile(struct pf_tui_load *load)
     const int result = perfile_profile_open(load->input->reader, &options, &profile, &load->input->error);
     if (result < 0)
         return result;
-    struct pf_tui_index *index = pf_tui_index_make(profile, load->quantum_ns, false);
+    const int taken = take_profile(load, profile);
     perfile_profile_close(profile);
-    if (!index) {
-        snprintf(load->input->error.message, sizeof(load->input->error.message), "out of memory");
-        return load->input->error.code = PERFILE_ERROR_MEMORY;
-    }
-    hand_over(load, index);
-    return result;
+    return taken;
 }
 
 static void keep_part(struct pf_tui_load *load)
@@ -161,7 +168,9 @@ static int read_live(struct pf_tui_load *load)
 static void *run(void *context)
 {
     struct pf_tui_load *load = context;
-    const int result = load->live ? read_live(load) : read_profile(load);
+    const int result = load->live             ? read_live(load)
+                       : load->input->profile ? take_profile(load, load->input->profile)
+                                              : read_profile(load);
     const int status = result < 0 || load->live ? PF_STATUS_OK : load->end->report(load->end->context);
 
     pthread_mutex_lock(&load->lock);
@@ -193,8 +202,10 @@ static bool start_thread(struct pf_tui_load *load)
 bool pf_tui_load_start(struct pf_tui_load *load, struct pf_input *input, struct pf_live *live,
                        const struct pf_tui_end *end)
 {
-    *load = (struct pf_tui_load){
-        .input = input, .live = live, .end = end, .quantum_ns = live ? 1 : choose_quantum(input->reader)};
+    *load = (struct pf_tui_load){.input = input,
+                                 .live = live,
+                                 .end = end,
+                                 .quantum_ns = live || input->profile ? 1 : choose_quantum(input->reader)};
     pthread_mutex_init(&load->lock, NULL);
     input->settings->symbols.note = note;
     input->settings->symbols.note_context = load;

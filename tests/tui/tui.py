@@ -526,6 +526,27 @@ def test_annotate(t):
         t.wait('READY>')
 
 
+def test_profile(t):
+    """A profile has the rows of its recording; the code of functions is missing in it."""
+    def rows():
+        screen = t.wait(lambda screen: '? help' in screen and 'loading' not in screen and 'main' in screen)
+        return [line for line in screen.splitlines() if re.match(r' *\d+\.\d\d% ', line)]
+
+    t.report('made')
+    of_recording = rows()
+    t.press('q')
+    t.wait('READY>')
+    t.type(f'{shlex.join(map(str, [*wrapper, t.perfile]))} export -q --symfs {t.folder} --format profile -o made.profile made')
+    t.wait('READY>')
+    t.report('made.profile')
+    of_profile = rows()
+    expect('the rows of a profile', of_profile[:15] == of_recording[:15] and len(of_profile) > 15, (of_profile, of_recording))
+    t.press('Enter')
+    t.wait('the code needs the recording')
+    t.press('q')
+    t.wait('READY>')
+
+
 def test_flame(t):
     t.press('4')
     t.wait('100.00%  all')
@@ -766,6 +787,7 @@ def test_in_tmux(perfile, assemble, folder, keys):
         missing = sorted(set(keys) - t.tested)
         expect('all keys were tried', not missing, missing)
         test_annotate(t)
+        test_profile(t)
         test_broken_stacks(t)
         test_header_notes(t)
         test_limits(t)
