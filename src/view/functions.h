@@ -3,7 +3,7 @@
 #ifndef PF_VIEW_FUNCTIONS_H
 #define PF_VIEW_FUNCTIONS_H
 
-#include "analysis/report/report.h"
+#include "analysis/report/hierarchy.h"
 #include "view/view.h"
 
 /* Where one is among the rows; all zeros before the first one. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Link with the analysis layer. Symbols need no files here: frames are addresses, or outside of every mapping. */
-#include "analysis/report/report.h"
+#include "analysis/report/graph.h"
+#include "analysis/report/hierarchy.h"
 
 #include <stdio.h>
 

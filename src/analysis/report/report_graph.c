@@ -9,7 +9,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "analysis/report/report.h"
+#include "analysis/report/graph.h"
 #include "base/bytes.h"
 
 struct pf_graph_item {

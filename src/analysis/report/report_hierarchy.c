@@ -7,7 +7,7 @@
 #include <limits.h>
 #include <stdlib.h>
 
-#include "analysis/report/report.h"
+#include "analysis/report/hierarchy.h"
 #include "base/bytes.h"
 #include "base/pairs.h"
 #include "base/sort.h"

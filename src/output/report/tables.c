@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Reports for programs: tables of the view `functions`, or of threads, in the formats of tables. */
+#include "analysis/report/graph.h"
 #include "output/notes.h"
 #include "output/output.h"
 #include "output/table/format.h"

@@ -3,7 +3,7 @@
 #ifndef PF_OUTPUT_REPORT_TEXT_H
 #define PF_OUTPUT_REPORT_TEXT_H
 
-#include "analysis/report/report.h"
+#include "analysis/report/hierarchy.h"
 #include "base/bytes.h"
 
 /* Of the screen: nothing is shortened, and the function is the last column. */

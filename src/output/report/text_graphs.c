@@ -4,6 +4,7 @@
 #include <pthread.h>
 
 #include "output/report/text.h"
+#include "analysis/report/graph.h"
 #include "base/stages.h"
 #include "output/output.h"
 
