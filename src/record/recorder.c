@@ -986,12 +986,14 @@ static int put_round(struct perfile_recorder *recorder, struct perfile_error *er
 
 static int drain_all(struct perfile_recorder *recorder, struct perfile_error *error)
 {
+    /* only a second round makes the records of the first one final */
+    const bool has_unfinished = recorder->reported_something;
     int result = 0;
     recorder->reported_something = false;
     for (size_t i = 0; i < recorder->ring_count && result == 0; i++)
         result = pf_ring_drain(&recorder->rings[i], take_records, recorder, error);
     /* a snapshot describes the machine after its records: readers must not deliver these before that */
-    if (result == 0 && recorder->reported_something && !recorder->chosen.overwrite)
+    if (result == 0 && (recorder->reported_something || has_unfinished) && !recorder->chosen.overwrite)
         result = put_round(recorder, error);
     if (result < 0)
         return explain(recorder, result, error);
