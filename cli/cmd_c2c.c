@@ -74,7 +74,7 @@ const struct pf_command pf_command_c2c = {
            "were answered, its stores, and whether threads share bytes of it (true sharing) or only the line (false "
            "sharing); accesses is a row for each offset and instruction. perfile c2c record "
            "records them if the processor supports it, with the options of perfile record; best with -a. "
-           "VIEW may be left out: report.",
+           "VIEW may be left out: report." PF_SHOWS_COMMAND,
     PF_SUBVIEWS_USUAL(views, 2, "report"),
     .own_bytes = sizeof(struct settings),
     .groups = {PF_GROUP("Options", options), PF_GROUP(PF_PERF_TEXT, perf_options, true), PF_SAMPLE_GROUPS},

@@ -84,7 +84,7 @@ const struct pf_command pf_command_kmem = {
     .doc = "Prints what the kernel allocated by caller or by address: from slabs, or with --page as pages. perfile "
            "kmem record, with --page before the word record for pages, records the events, with the options of perfile "
            "record. "
-           "VIEW may be left out: stat.",
+           "VIEW may be left out: stat." PF_SHOWS_COMMAND,
     PF_SUBVIEWS_USUAL(slab_views, 2, "stat"),
     .groups = {PF_GROUP("Options", options), PF_GROUP(PF_PERF_TEXT, perf_options, true), PF_SAMPLE_GROUPS},
     .run = run,

@@ -71,9 +71,8 @@ const struct pf_command pf_command_kwork = {
     .doc =
         "Prints how often and how long interrupts, softirqs and works of workqueues ran on each CPU, and how long they "
         "had waited since they were raised. perfile kwork record records the events, with the options of perfile "
-        "record.",
-    PF_SUBVIEWS(views, 2),
-    .usual_view = "report",
+        "record." PF_SHOWS_COMMAND,
+    PF_SUBVIEWS_USUAL(views, 2, "report"),
     .groups = {PF_GROUP("Options", options), PF_GROUP(PF_PERF_TEXT, perf_options, true), &pf_filter_group,
                PF_GROUP("Symbols", symbols), &pf_input_group, &pf_limit_group, &pf_common_group},
     .run = run,

@@ -77,7 +77,7 @@ const struct pf_command pf_command_lock = {
         "Prints how often and how long threads waited for locks of the kernel: by caller, with -t by thread, with -l "
         "by lock. Waits that did not end are counted apart. perfile lock record records the events, with callchains "
         "and with the options of perfile record (kernel 5.19 and later). "
-        "VIEW may be left out: contention.",
+        "VIEW may be left out: contention." PF_SHOWS_COMMAND,
     PF_SUBVIEWS_USUAL(views, 2, "contention"),
     .own_bytes = sizeof(struct settings),
     .groups = {PF_GROUP("Options", options), PF_GROUP(PF_PERF_TEXT, perf_options, true), &pf_cpu_filter_group,

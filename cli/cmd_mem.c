@@ -43,15 +43,13 @@ static int run(const struct pf_command *command, struct pf_settings *settings)
 {
     const struct pf_subview *view = pf_subview_choose(command, settings, views);
 
-    if (!view)
-        return PF_STATUS_USAGE;
     settings->report.flags |= PERFILE_REPORT_MEMORY | PERFILE_REPORT_SAMPLES;
     if (!settings->report.sort)
         settings->report.sort = sort_of(settings);
     if (settings->report.separator && !settings->format)
         settings->format = "csv";
     settings->kind = view->view;
-    return pf_run_output(command, settings);
+    return pf_run_view(command, settings);
 }
 
 static const struct pf_option options[] = {
@@ -84,7 +82,7 @@ const struct pf_command pf_command_mem = {
         "Adds up sampled memory accesses by where the data came from, what it cost, the function and the data; it is "
         "perfile report --mem-mode, with the columns of perf mem report. perfile mem record "
         "records them if the processor supports it, with the options of perfile record. "
-        "VIEW may be left out: report.",
+        "VIEW may be left out: report." PF_SHOWS_COMMAND,
     PF_SUBVIEWS_USUAL(views, 2, "report"),
     .own_bytes = sizeof(struct settings),
     .groups = {PF_GROUP("Options", options), PF_SAMPLE_GROUPS},

@@ -31,9 +31,10 @@ const struct pf_command pf_command_offcpu = {
     .doc = "Adds up the times in which threads were not on a CPU, by thread, state and stack: blocked, or preempted. "
            "Each row has the number of these times, their sum, the longest one, and how much of the sum was spent "
            "waiting for a CPU. perfile flame --off-cpu draws the same. perfile offcpu record records what it needs, "
-           "with the options of perfile record.",
-    .operand = "[FILE] | record [COMMAND [ARGUMENT...]]",
+           "with the options of perfile record." PF_SHOWS_COMMAND,
+    .operand = "[FILE | -- COMMAND [ARGUMENT...]] | record [COMMAND [ARGUMENT...]]",
     .operand_max = 1,
+    .shows_command = true,
     .pages = true,
     .own_bytes = sizeof(struct settings),
     .groups = {PF_GROUP("Options", options), PF_SAMPLE_GROUPS},

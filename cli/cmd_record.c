@@ -9,6 +9,7 @@
 #include "record_page.h"
 #include "record_rows.h"
 #include "record_repeat.h"
+#include "record_show.h"
 #include "sandbox.h"
 #include "workload.h"
 
@@ -172,6 +173,8 @@ enum { RING_BYTES_MAX = 1 << 30 };
 
 struct run {
     struct pf_settings *settings;
+    const char *verb;                /* of messages */
+    struct pf_record_stream *stream; /* NULL: the recording is a file, or goes to standard output */
     struct perfile_recorder_options options;
     struct pf_workload workload;
     struct pf_record_output output;
@@ -180,6 +183,7 @@ struct run {
     struct perfile_unwind_stage *unwinding;
     struct perfile_error error;
     int signals;          /* a signalfd */
+    bool reader_left;     /* the process that reads the stream has ended: it needs no more of it */
     sigset_t mask;        /* of signals before us, which the command gets */
     int signal;           /* the signal that ends the recording; 0: none arrived */
     int failed;           /* of a command: the recording cannot go on */
@@ -202,14 +206,14 @@ static void note(void *context, const char *sentence)
     const struct run *run = context;
 
     if (!run->settings->quiet)
-        pf_message("record: %s", sentence);
+        pf_message("%s: %s", run->verb, sentence);
 }
 
 /* ---- options ---- */
 
-static int refuse(const char *option, const char *text, const char *wanted)
+static int refuse(const struct run *run, const char *option, const char *text, const char *wanted)
 {
-    pf_message("record: invalid value \"%s\" for --%s: expected %s", text, option, wanted);
+    pf_message("%s: invalid value \"%s\" for --%s: expected %s", run->verb, text, option, wanted);
     return PF_STATUS_USAGE;
 }
 
@@ -249,7 +253,7 @@ static int read_frequency(struct run *run)
         return PF_STATUS_OK;
     }
     if (!parse_integer(text, &rest, &run->options.frequency) || *rest || !run->options.frequency)
-        return refuse("freq", text, "a number of samples per second, or max");
+        return refuse(run, "freq", text, "a number of samples per second, or max");
     const uint64_t max = run->settings->record.strict_frequency ? max_frequency() : 0;
     if (!max || run->options.frequency <= max)
         return PF_STATUS_OK;
@@ -274,7 +278,7 @@ static int read_ring_size(struct run *run)
     run->options.mmap_bytes = good ? number * scale : 0;
     return good && run->options.mmap_bytes <= RING_BYTES_MAX
                ? PF_STATUS_OK
-               : refuse("mmap-pages", text, "a number of pages, or of bytes with B, K, M or G, of at most 1G");
+               : refuse(run, "mmap-pages", text, "a number of pages, or of bytes with B, K, M or G, of at most 1G");
 }
 
 static int read_delay(struct run *run)
@@ -289,7 +293,7 @@ static int read_delay(struct run *run)
         return PF_STATUS_OK;
     }
     if (!parse_integer(text, &rest, &run->options.delay_ms) || *rest || run->options.delay_ms > INT_MAX)
-        return refuse("delay", text, "a number of milliseconds, or -1");
+        return refuse(run, "delay", text, "a number of milliseconds, or -1");
     run->options.flags |= run->options.delay_ms ? PERFILE_RECORDER_TRACK : 0;
     return PF_STATUS_OK;
 }
@@ -304,7 +308,7 @@ static int read_fail_on_lost(struct run *run)
     run->lost_max = strtod(text, &end);
     return *text >= '0' && *text <= '9' && !text[strspn(text, "0123456789.")] && !*end && run->lost_max <= 100
                ? PF_STATUS_OK
-               : refuse("fail-on-lost", text, "a percentage from 0 to 100");
+               : refuse(run, "fail-on-lost", text, "a percentage from 0 to 100");
 }
 
 /*
@@ -329,7 +333,7 @@ static int add_off_cpu(struct run *run)
             before = "";
         if (asprintf(&events, "%s%s%s/period=1,name=%s%s%s/", before, *before ? "," : "", name, name,
                      chains ? ",call-graph=" : "", chains ? chains : "") < 0) {
-            pf_message("record: out of memory");
+            pf_message("%s: out of memory", run->verb);
             return PF_STATUS_MEMORY;
         }
         free(record->events);
@@ -386,7 +390,7 @@ static int check_choices(struct run *run)
     if (run->settings->write.level && pf_record_output_streams(&run->output))
         note(run, "perf does not read compressed streams (-z with -o -), not even its own; perfile does");
     if (why)
-        pf_message("record: %s", why);
+        pf_message("%s: %s", run->verb, why);
     return why ? PF_STATUS_USAGE : PF_STATUS_OK;
 }
 
@@ -394,7 +398,7 @@ static int check_choices(struct run *run)
 
 static int failure(const struct run *run, int result)
 {
-    return pf_workload_failure("record", result, &run->error);
+    return pf_workload_failure(run->verb, result, &run->error);
 }
 
 /* A request for a snapshot may arrive before there is anything to write: the signal stays blocked until then. */
@@ -430,12 +434,26 @@ static bool is_large_enough(const struct run *run)
     return max && pf_record_output_bytes(&run->output, written_of(run)) >= max;
 }
 
+static bool has_reader(const struct run *run)
+{
+    return run->stream && run->stream->reader;
+}
+
+static bool reader_has_left(struct run *run)
+{
+    if (has_reader(run) && !run->reader_left)
+        run->reader_left = pf_record_stream_ended(run->stream);
+    return run->reader_left;
+}
+
 /* Nothing more can be written: stops recording, while the command continues. */
 static void give_up(struct run *run)
 {
     run->stopped = true;
-    pf_message("record: %s; recording stopped%s", run->error.message,
-               run->workload.running ? ", the command continues" : "");
+    run->reader_left |= has_reader(run);
+    if (!run->reader_left)
+        pf_message("%s: %s; recording stopped%s", run->verb, run->error.message,
+                   run->workload.running ? ", the command continues" : "");
     if (!run->ended && perfile_recorder_stop(run->recorder, NULL) < 0) /* the writer is ours in any case */
         return;
 }
@@ -497,7 +515,7 @@ static int finish_file(struct run *run)
     const uint64_t before = run->output.bytes_before, samples = perfile_writer_progress(run->output.writer)->samples;
     const int result = pf_record_output_finish(&run->output, &run->error);
 
-    if (result == 0 && !run->settings->quiet)
+    if (result == 0 && !run->settings->quiet && !run->stream)
         pf_message("%s: %s, %s%s", pf_record_output_name(&run->output), pf_counted(samples, "samples", text),
                    pf_counted(run->output.bytes_before - before, "bytes", bytes),
                    what_next(run, samples, next, sizeof(next)));
@@ -635,7 +653,7 @@ static void record(struct run *run)
                            {.fd = run->control.fd, .events = POLLIN}};
     int result = 1, status;
 
-    while (result > 0 && !run->stopped && !run->signal && !run->stop_wanted) {
+    while (result > 0 && !run->stopped && !run->signal && !run->stop_wanted && !reader_has_left(run)) {
         poll(fds, 3, wait_ms(run));
         read_signals(run);
         pf_control_read(&run->control, obey, run);
@@ -707,11 +725,12 @@ static void print_losses(const struct run *run, uint64_t samples)
     uint64_t of_event;
     const char *name;
 
-    pf_message("record: %s (%.2f %%): use larger buffers (-m), fewer events or a lower rate (-F)",
-               pf_counted(lost, "samples LOST", text), 100 * (double)lost / (double)(lost + samples));
+    pf_message("%s: %s (%.2f %%): use larger buffers (-m)%s", run->verb, pf_counted(lost, "samples LOST", text),
+               100 * (double)lost / (double)(lost + samples),
+               run->stream ? " or fewer events" : ", fewer events or a lower rate (-F)");
     for (size_t i = 0; (name = perfile_recorder_event_lost(run->recorder, i, &of_event)); i++)
         if (of_event && of_event != lost)
-            pf_message("record: of %s: %s", name, pf_grouped(of_event, text));
+            pf_message("%s: of %s: %s", run->verb, name, pf_grouped(of_event, text));
 }
 
 /* Stacks that end before the first function of the thread, and why. */
@@ -729,7 +748,7 @@ static void print_unwinding(const struct run *run)
                    {counts.lost, "in code without unwind tables and frame pointers"},
                    {counts.limited, "with more frames than --kernel-maxstack"}};
     const char *separator = ":";
-    fprintf(stderr, "%s: record: %s of %s are incomplete", pf_program_name(),
+    fprintf(stderr, "%s: %s: %s of %s are incomplete", pf_program_name(), run->verb,
             pf_grouped(counts.samples - counts.complete, some), pf_counted(counts.samples, "user stacks", all));
     for (size_t i = 0; i < sizeof(reasons) / sizeof(reasons[0]); i++) {
         if (!reasons[i].count)
@@ -751,9 +770,9 @@ static void print_summary(const struct run *run)
     if (run->stopped && run->output.shown)
         pf_message("%s: contains %s", run->output.path, pf_counted(samples, "samples", text));
     if (run->enable_at_ms)
-        pf_message("record: the command ended before the delay of %" PRIu64 " ms", run->options.delay_ms);
+        pf_message("%s: the command ended before the delay of %" PRIu64 " ms", run->verb, run->options.delay_ms);
     if (counts->throttled)
-        pf_message("record: the kernel throttled events %s: use a lower rate (-F)",
+        pf_message("%s: the kernel throttled events %s: use a lower rate (-F)", run->verb,
                    pf_counted(counts->throttled, "times", text));
     if (counts->lost)
         print_losses(run, samples);
@@ -782,7 +801,7 @@ static int finish(struct run *run)
     print_summary(run);
     if (run->stop_wanted && !run->stopped)
         pf_control_answer(&run->control);
-    return run->stopped ? PF_STATUS_OUTPUT : check_losses(run);
+    return run->stopped && !run->reader_left ? PF_STATUS_OUTPUT : check_losses(run);
 }
 
 /* As in perf, ending the recording also ends the command, even when it continues without being recorded. */
@@ -811,6 +830,8 @@ static int end(struct run *run)
     if (!run->workload.pid)
         return status;
     const bool outlived = run->named && !pf_workload_ended(&run->workload);
+    if (run->reader_left) /* as perf: the command goes on alone */
+        return status;
     wait_for_command(run);
     if (outlived)
         return status;
@@ -862,7 +883,7 @@ static int record_all(struct run *run)
     int result, status;
 
     if (run->settings->operand_count) {
-        const bool aside = pf_record_output_streams(&run->output);
+        const bool aside = run->stream ? run->stream->aside : pf_record_output_streams(&run->output);
 
         if ((status = pf_workload_prepare(&run->workload, run->settings->operands, aside, &run->mask)))
             return status;
@@ -873,10 +894,10 @@ static int record_all(struct run *run)
         }
     }
     signal(SIGXFSZ, SIG_IGN); /* a limit on files is a failure of write(2) */
-    if ((status = pf_workload_signals("record", true, &run->signals)) || (status = take_priority(run)))
+    if ((status = pf_workload_signals(run->verb, true, &run->signals)) || (status = take_priority(run)))
         return status;
     if ((status = pf_record_output_open(&run->output, &run->output.writer, &run->error))) {
-        pf_message("record: %s", run->error.message);
+        pf_message("%s: %s", run->verb, run->error.message);
         return status;
     }
     result = open_recorder(run);
@@ -928,11 +949,12 @@ static int record_once(const struct pf_command *command, struct pf_settings *set
 {
     struct run run = {.settings = settings,
                       .signals = -1,
-                      .control = {.verb = "record", .fd = -1, .ack = -1},
-                      .workload = {.verb = "record", .go = -1, .news = -1}};
+                      .verb = command->name,
+                      .stream = settings->record.stream,
+                      .control = {.verb = command->name, .fd = -1, .ack = -1},
+                      .workload = {.verb = command->name, .go = -1, .news = -1}};
     int status;
 
-    (void)command;
     hold_requests(&run);
     settings->operands[settings->operand_count] = NULL;
     if (!(status = read_options(&run)) && !(status = pf_record_output_prepare(&run.output, settings)) &&
@@ -946,6 +968,8 @@ static int record_once(const struct pf_command *command, struct pf_settings *set
     pf_workload_close(&run.workload);
     if (run.signals >= 0)
         close(run.signals);
+    if (run.stream)
+        run.stream->is_complete = run.is_complete;
     if (settings->record.html && run.is_complete) {
         const int drawn = pf_record_page_show(settings, settings->output ? settings->output : "perf.data");
         status = status ? status : drawn;

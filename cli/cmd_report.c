@@ -148,7 +148,7 @@ static bool asks_for_samples(const struct pf_settings *settings)
     for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
         if (others[i])
             return true;
-    return report->flags & ~known || settings->report_dumps || settings->print.header ||
+    return report->flags & ~known || settings->dumps || settings->print.header ||
            (settings->format && strcmp(settings->format, "text") != 0);
 }
 

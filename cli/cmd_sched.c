@@ -161,13 +161,11 @@ static const struct pf_option perf_options[] = {
 const struct pf_command pf_command_sched = {
     .name = "sched",
     .summary = "show which tasks ran or waited for a CPU, and for how long",
-    .doc =
-        "Prints a view of the scheduler's events as a table, or with --stdio as perf prints it. Values that are "
-        "unknown "
-        "because records were lost are empty, and counted. perfile sched record records the events, with the options "
-        "of perfile record.",
-    PF_SUBVIEWS(views, 3),
-    .usual_view = "latency",
+    .doc = "Prints a view of the scheduler's events as a table, or with --stdio as perf prints it. Values that are "
+           "unknown because records were lost are empty, and counted. perfile sched record records the events, with "
+           "the options "
+           "of perfile record." PF_SHOWS_COMMAND,
+    PF_SUBVIEWS_USUAL(views, 3, "latency"),
     .groups = {PF_GROUP("Options", options), PF_GROUP(PF_PERF_TEXT, perf_options, true), &pf_tid_filter_group,
                &pf_symbol_group, &pf_input_group, &pf_limit_group, &pf_common_group},
     .run = run,

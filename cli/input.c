@@ -82,7 +82,7 @@ void pf_input_set(struct pf_input *input, const struct pf_command *command, stru
                   const char *path)
 {
     *input = (struct pf_input){.command = command, .settings = settings, .name = path, .chosen = true};
-    input->log.input = strcmp(path, "-") ? path : "standard input";
+    input->log.input = settings->input_title ? settings->input_title : strcmp(path, "-") ? path : "standard input";
     find_indexes(input);
     if (!settings->no_sandbox)
         input->temporary = file_for_stream(path);

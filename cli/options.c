@@ -735,6 +735,26 @@ static int make_own(const struct pf_command *command, struct pf_settings *settin
     return settings->own ? PF_STATUS_OK : PF_STATUS_MEMORY;
 }
 
+/* From here on all is the command line of a program, which the verb records itself. */
+static void take_workload(struct parse *parse)
+{
+    struct pf_settings *settings = parse->settings;
+    char **to = settings->operands + settings->operand_count;
+
+    settings->workload = *parse->next ? to : NULL;
+    while (*parse->next)
+        *to++ = *parse->next++;
+    if (settings->workload)
+        *to = NULL;
+}
+
+static bool is_workload(const struct parse *parse, const char *argument)
+{
+    const struct pf_command *command = parse->command;
+
+    return command->is_command && !parse->settings->operand_count && command->is_command(argument);
+}
+
 int pf_options_parse(const struct pf_command *command, char **arguments, struct pf_settings *settings)
 {
     struct parse parse = {command, settings, arguments};
@@ -744,7 +764,9 @@ int pf_options_parse(const struct pf_command *command, char **arguments, struct 
     while (*parse.next && !status) {
         char *argument = *parse.next++;
 
-        if (!strcmp(argument, "--") ||
+        if (!strcmp(argument, "--") && command->shows_command) {
+            take_workload(&parse);
+        } else if (!strcmp(argument, "--") ||
             ((!command->name[0] || command->takes_command) && (argument[0] != '-' || !argument[1]))) {
             parse.next -= strcmp(argument, "--") != 0;
             while (*parse.next)
@@ -753,6 +775,9 @@ int pf_options_parse(const struct pf_command *command, char **arguments, struct 
             status = parse_long(&parse, argument + 2);
         } else if (argument[0] == '-' && argument[1]) {
             status = parse_short(&parse, argument + 1);
+        } else if (is_workload(&parse, argument)) {
+            parse.next--;
+            take_workload(&parse);
         } else {
             settings->operands[settings->operand_count++] = argument;
         }

@@ -26,6 +26,8 @@ static inline int pf_status_of_error(int code, int otherwise)
     return code == PERFILE_ERROR_MEMORY ? PF_STATUS_MEMORY : otherwise;
 }
 
+struct pf_record_stream;
+
 /* Settings of the verb record. */
 struct pf_record_settings {
     struct perfile_recorder_options options;
@@ -50,6 +52,7 @@ struct pf_record_settings {
     bool dry_run, strict_frequency;
     bool timestamp_filename;
     bool html;
+    struct pf_record_stream *stream; /* what is recorded is shown, see record_show.h; NULL: it is written to `output` */
 };
 
 /* A view that is written to a file of its own. */
@@ -67,8 +70,9 @@ struct pf_write_settings {
 
 /* The options that several verbs have; the tables hold offsets into it. Options of one verb are in `own`. */
 struct pf_settings {
-    const char *input;  /* -i; NULL: not given */
-    const char *output; /* -o; NULL: standard output */
+    const char *input;       /* -i; NULL: not given */
+    const char *input_title; /* what messages call it; NULL: as it is named */
+    const char *output;      /* -o; NULL: standard output */
     const char *format;
     const char *color;
     const char *view; /* table: which; NULL: the verb prints an output ... */
@@ -90,6 +94,7 @@ struct pf_settings {
     bool tui;                       /* the interactive view, or an error */
     bool shows;                     /* --open: what is written is shown ... */
     const struct pf_viewer *viewer; /* ... by this; NULL: it is not */
+    bool at_once;                   /* of a pipe, what is read is shown before more is waited for */
     bool keeps_old;                 /* a file that was there before gets another name */
     bool quiet;
     bool verbose;
@@ -127,6 +132,7 @@ struct pf_settings {
     const char *partition;                /* export; NULL: not given */
     char **operands;                      /* what is not an option, in order */
     size_t operand_count;
+    char **workload; /* of a verb that records what it shows: the command; NULL: none was given */
 };
 
 enum pf_option_kind {
@@ -252,6 +258,8 @@ struct pf_command {
     bool shows_usual_view;                    /* it is shown then, also without any operand; else suggested */
     bool operand_is_free;                     /* it may be another one */
     bool takes_command;                       /* from the first operand on, all is the command line of a program */
+    bool shows_command;                       /* so is what follows "--": it is recorded, and shown */
+    bool (*is_command)(const char *operand);  /* the same from this operand on, which is the first; may be NULL */
     bool pages;                               /* prints long text, which goes through a pager on a terminal */
     bool interactive;                         /* has a view for terminals, see tui/tui.h */
     bool findings;                            /* the output itself reports what is wrong with the recording */

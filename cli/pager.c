@@ -169,8 +169,22 @@ static void prepare(const char *command)
     free(text);
 }
 
+/* The process that waits ends; a later setup may start another. */
+static void drop(void)
+{
+    if (pager.pid <= 0 || pager.started)
+        return;
+    close(pager.begin);
+    close(pager.fd);
+    close(pager.failed);
+    while (waitpid(pager.pid, NULL, 0) < 0 && errno == EINTR)
+        continue;
+    pager.pid = 0;
+}
+
 void pf_pager_setup(bool wanted)
 {
+    drop();
     pager.command = wanted && pf_is_terminal(STDOUT_FILENO) ? find_command() : NULL;
     if (!pager.command)
         return;

@@ -262,7 +262,7 @@ char **pf_preset_find(const struct pf_command *command, char **arguments)
 {
     char **at = arguments;
 
-    while (*at && (*at)[0] == '-' && (*at)[1])
+    while (*at && (*at)[0] == '-' && (*at)[1] && strcmp(*at, "--") != 0)
         at += takes_value(command, *at) && at[1] ? 2 : 1;
     if (command->operand_values.known == pf_view_at && *at && preset_of_view(*at))
         at++;
@@ -317,6 +317,20 @@ static struct pf_command record_of(const struct preset *preset)
     for (size_t i = 0; i + 2 < GROUPS && pf_command_record.groups[i]; i++)
         record.groups[i + 1] = pf_command_record.groups[i];
     return record;
+}
+
+int pf_preset_choose(const struct pf_command *command, struct pf_settings *settings, pid_t reader)
+{
+    const struct preset *preset = preset_of(command);
+    const bool own_events = settings->record.events;
+
+    (void)reader;
+    if (!settings->events.classes)
+        settings->events.classes = preset->kinds;
+    const int status = choose_events(command, preset, preset->views, settings);
+    if (!status)
+        choose_how(preset, own_events, settings);
+    return status;
 }
 
 int pf_preset_run(const struct pf_command *command, char **arguments, char **word, struct pf_settings *settings)

@@ -5,6 +5,8 @@
 
 #include "options.h"
 
+#include <sys/types.h>
+
 enum { PF_CHOSEN_EVENTS_MAX = 32, PF_PRESET_VIEWS = 2 };
 
 /* The events that views need, as far as this kernel has them. All zeros at first. */
@@ -28,5 +30,8 @@ bool pf_preset_known(const struct pf_command *command);
 char **pf_preset_find(const struct pf_command *command, char **arguments);
 /* `word` is that position. Records, with the options of the verb before it and those of the verb record after it. */
 int pf_preset_run(const struct pf_command *command, char **arguments, char **word, struct pf_settings *settings);
+
+/* For pf_record_show: the events of the verb and how they are recorded, as for its `record` without options. */
+int pf_preset_choose(const struct pf_command *command, struct pf_settings *settings, pid_t reader);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "record_output.h"
 #include "litter.h"
+#include "record_show.h"
 #include "stream.h"
 
 #include <errno.h>
@@ -103,7 +104,7 @@ static int check(const struct pf_record_output *output)
                        pf_record_output_switches(output) ? "--switch-output" : "--timestamp-filename");
             return PF_STATUS_USAGE;
         }
-        return pf_stream_check_recording("record", "-");
+        return output->settings->record.stream ? PF_STATUS_OK : pf_stream_check_recording("record", "-");
     }
     if (!output->path[0]) {
         pf_message("record: --output needs a file name, or -");
@@ -157,8 +158,10 @@ int pf_record_output_prepare(struct pf_record_output *output, const struct pf_se
 {
     int status;
 
-    *output =
-        (struct pf_record_output){.settings = settings, .path = settings->output ? settings->output : "perf.data"};
+    *output = (struct pf_record_output){.settings = settings,
+                                        .path = settings->record.stream ? "-"
+                                                : settings->output      ? settings->output
+                                                                        : "perf.data"};
     output->named = output->path;
     if ((status = set_link_aside(output)))
         return status;
@@ -168,6 +171,17 @@ int pf_record_output_prepare(struct pf_record_output *output, const struct pf_se
 }
 
 /* ---- one file ---- */
+
+static int open_writer(const struct pf_record_output *output, const struct perfile_writer_options *made,
+                       struct perfile_writer **writer, struct perfile_error *error)
+{
+    const struct perfile_sink sink = {output->settings->record.stream, pf_record_stream_write};
+
+    if (sink.context)
+        return perfile_writer_open_sink(&sink, made, writer, error);
+    pf_litter_sweep(output->named);
+    return perfile_writer_open_path(output->named, made, writer, error); /* it checks links */
+}
 
 int pf_record_output_open(struct pf_record_output *output, struct perfile_writer **writer, struct perfile_error *error)
 {
@@ -183,8 +197,7 @@ int pf_record_output_open(struct pf_record_output *output, struct perfile_writer
     output->log.input = "record";
     made.diagnostic = pf_log_diagnostic;
     made.diagnostic_context = &output->log;
-    pf_litter_sweep(output->named);
-    const int result = perfile_writer_open_path(output->named, &made, writer, error); /* it checks links */
+    const int result = open_writer(output, &made, writer, error);
     if (result >= 0)
         return PF_STATUS_OK;
     return result == PERFILE_ERROR_ARGUMENT ? PF_STATUS_USAGE : pf_status_of_error(result, PF_STATUS_OUTPUT);

@@ -10,6 +10,7 @@
 #include <perfile/table.h>
 
 #include <errno.h>
+#include <poll.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,6 +19,7 @@
 
 /* The state of a verb that prints a recording. */
 struct run {
+    struct perfile_source source; /* of the input, if it is a pipe whose bytes are shown as they come */
     struct pf_input input;
     struct pf_input before; /* what it is compared with; name NULL: nothing */
     struct pf_inputs more;  /* further recordings, of verbs that take several */
@@ -244,7 +246,7 @@ static void prepare(struct run *run)
     fit_output(run);
     input->settings->report.flags |= input->settings->quiet ? PERFILE_REPORT_NO_HEADER : 0; /* as perf */
     options->threads = pf_thread_count(input->settings);
-    if (pf_progress_start(&run->progress, input->command->name)) {
+    if (!input->source && pf_progress_start(&run->progress, input->command->name)) {
         options->progress = pf_progress_update;
         options->progress_context = &run->progress;
     }
@@ -601,6 +603,33 @@ static int show(struct run *run)
     return pf_tui_run(&run->input, &end);
 }
 
+/* Reads from the pipe; before there is something to wait for, what was made of the bytes before is written. */
+static int64_t read_piped(void *context, void *to, size_t bytes)
+{
+    struct run *run = context;
+    struct pollfd input = {.fd = STDIN_FILENO, .events = POLLIN};
+    ssize_t got;
+
+    if (poll(&input, 1, 0) == 0)
+        pf_stream_flush(&run->stream);
+    while ((got = read(STDIN_FILENO, to, bytes)) < 0 && errno == EINTR)
+        continue;
+    return got;
+}
+
+static void read_at_once(struct run *run)
+{
+    struct stat about;
+
+    if (!run->input.settings->at_once || strcmp(run->input.name, "-") != 0 || fstat(STDIN_FILENO, &about) < 0 ||
+        !S_ISFIFO(about.st_mode))
+        return;
+    run->source = (struct perfile_source)PERFILE_SOURCE_INIT;
+    run->source.context = run;
+    run->source.read = read_piped;
+    run->input.source = &run->source;
+}
+
 static int read_and_write(struct run *run, const struct pf_command *command, struct pf_settings *settings)
 {
     int status;
@@ -608,6 +637,7 @@ static int read_and_write(struct run *run, const struct pf_command *command, str
     if ((status = pf_input_choose(&run->input, command, settings)) || (status = choose_before(run)) ||
         (status = choose_more(run)) || (status = check_output(run)) || (status = choose_events(run)))
         return status;
+    read_at_once(run);
     if (settings->viewer && settings->output)
         pf_viewer_prepare(settings->viewer, settings->output);
     if (settings->tui)

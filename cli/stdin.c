@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <stdio.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -20,6 +21,17 @@ static bool is_beginning(const char *bytes, size_t count)
         if (!memcmp(bytes, magics[i], count))
             return true;
     return false;
+}
+
+bool pf_is_recording(const char *path)
+{
+    char bytes[MAGIC_BYTES];
+    FILE *file = fopen(path, "re");
+    const size_t count = file ? fread(bytes, 1, sizeof(bytes), file) : 0;
+
+    if (file)
+        fclose(file);
+    return count == sizeof(bytes) && is_beginning(bytes, count);
 }
 
 #ifdef __linux__

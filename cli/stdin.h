@@ -11,4 +11,7 @@
  */
 bool pf_stdin_has_recording(const struct pf_command *command, const struct pf_settings *settings);
 
+/* Whether a regular file begins as recordings do. */
+bool pf_is_recording(const char *path);
+
 #endif

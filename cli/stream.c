@@ -109,7 +109,7 @@ static void write_out(struct pf_stream *stream, const char *data, size_t bytes)
     }
 }
 
-static void flush(struct pf_stream *stream)
+void pf_stream_flush(struct pf_stream *stream)
 {
     write_out(stream, stream->buffer, stream->used);
     stream->used = 0;
@@ -120,7 +120,7 @@ int pf_stream_write(void *context, const void *data, size_t bytes)
     struct pf_stream *stream = context;
 
     if (bytes > BUFFER_BYTES - stream->used)
-        flush(stream);
+        pf_stream_flush(stream);
     if (bytes > BUFFER_BYTES) {
         write_out(stream, data, bytes);
     } else if (bytes) {
@@ -241,7 +241,7 @@ int pf_stream_close(struct pf_stream *stream, bool keep)
     int status;
 
     if (keep || !stream->temporary) {
-        flush(stream);
+        pf_stream_flush(stream);
         finish(stream);
     } else {
         close(stream->fd);

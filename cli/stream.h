@@ -28,6 +28,8 @@ bool pf_stream_is_standard(const char *path);
 int pf_stream_open(struct pf_stream *stream, const char *path);
 /* For struct perfile_sink; the context is a struct pf_stream. */
 int pf_stream_write(void *stream, const void *data, size_t bytes);
+/* Writes what is in the buffer. */
+void pf_stream_flush(struct pf_stream *stream);
 /* Failures show in _close. */
 __attribute__((format(printf, 2, 3))) void pf_stream_print(struct pf_stream *stream, const char *format, ...);
 /* A name of a recording or of the command line, with escapes (perfile_text_escape), between two texts of ours. */

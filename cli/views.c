@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "views.h"
-#include "guess.h"
 
 #include "message.h"
 #include "presets.h"
+#include "record_show.h"
 
 #include <perfile/table.h>
 
@@ -25,23 +25,6 @@ const char *pf_subview_at(const struct pf_command *command, size_t index, const 
     return index < count ? views[index].name : "record";
 }
 
-static int complain(const struct pf_command *command, const struct pf_subview *views, const char *passed)
-{
-    struct pf_guess guess = pf_guess_start(passed ? passed : "");
-    char known[160] = "", suggestion[80];
-
-    for (size_t i = 0, used = 0; views[i].name && used < sizeof(known); i++) {
-        used += (size_t)snprintf(known + used, sizeof(known) - used, "%s%s", i ? ", " : "", views[i].name);
-        pf_guess_offer(&guess, views[i].name);
-    }
-    if (passed)
-        pf_message("%s: unknown view %s%s (valid: %s)", command->name, passed,
-                   pf_guess_text(&guess, "", suggestion, sizeof(suggestion)), known);
-    else
-        pf_message("%s: which view? (valid: %s)", command->name, known);
-    return PF_STATUS_USAGE;
-}
-
 /* NULL when none has that name. */
 static const struct pf_subview *find_view(const struct pf_subview *views, const char *name)
 {
@@ -58,12 +41,8 @@ const struct pf_subview *pf_subview_choose(const struct pf_command *command, str
     if (!*views->name)
         return views;
     const struct pf_subview *view = passed ? find_view(views, passed) : NULL;
-    if (!view && command->shows_usual_view)
+    if (!view) /* another word is the recording: the parser refuses the rest */
         return find_view(views, command->usual_view);
-    if (!view) {
-        complain(command, views, passed);
-        return NULL;
-    }
     settings->operands++;
     settings->operand_count--;
     return view;
@@ -76,29 +55,40 @@ bool pf_wants_perf_text(const struct pf_settings *settings)
 
 static bool is_set(const struct pf_option *option, const struct pf_settings *settings)
 {
-    const void *at = (const char *)settings + option->offset;
+    const void *at = pf_option_target(option, (struct pf_settings *)settings);
 
     switch (option->kind) {
     case PF_OPTION_BITS:
         return *(const unsigned *)at & option->bits;
     case PF_OPTION_NUMBER:
         return *(const uint64_t *)at != 0;
+    case PF_OPTION_FLAG:
+        return *(const bool *)at;
     case PF_OPTION_TEXT:
+    case PF_OPTION_CHOICE:
         return *(const char *const *)at != NULL;
     default:
         return false;
     }
 }
 
+const struct pf_option *pf_group_option_set(const struct pf_option_group *group, const struct pf_settings *settings)
+{
+    const struct pf_option *option = group->options;
+
+    while (option->name && !is_set(option, settings))
+        option++;
+    return option->name ? option : NULL;
+}
+
 /* An option of such a group that was given. NULL: none. */
 static const struct pf_option *text_option_set(const struct pf_command *command, const struct pf_settings *settings)
 {
-    for (size_t i = 0; command->groups[i]; i++)
-        for (const struct pf_option *option = command->groups[i]->options; command->groups[i]->of_text && option->name;
-             option++)
-            if (is_set(option, settings))
-                return option;
-    return NULL;
+    const struct pf_option *option = NULL;
+
+    for (size_t i = 0; command->groups[i] && !option; i++)
+        option = command->groups[i]->of_text ? pf_group_option_set(command->groups[i], settings) : NULL;
+    return option;
 }
 
 int pf_refuse_text_options(const struct pf_command *command, const struct pf_settings *settings)
@@ -130,16 +120,23 @@ static int check(const struct pf_command *command, const struct pf_settings *set
     return PF_STATUS_USAGE;
 }
 
+int pf_run_view(const struct pf_command *command, struct pf_settings *settings)
+{
+    const struct pf_record_show how = {.command = command, .before = pf_preset_choose, .show = pf_run_output};
+
+    return settings->workload ? pf_record_show(&how, settings) : pf_run_output(command, settings);
+}
+
 int pf_run_subview(const struct pf_command *command, struct pf_settings *settings, const struct pf_subview *views)
 {
     const struct pf_subview *view = pf_subview_choose(command, settings, views);
 
-    if (!view || check(command, settings, view) != PF_STATUS_OK)
+    if (check(command, settings, view) != PF_STATUS_OK)
         return PF_STATUS_USAGE;
     settings->as_perf |= text_option_set(command, settings) != NULL;
     if (view->as_perf && pf_wants_perf_text(settings))
         settings->kind = view->kind ? view->kind : view->view;
     else
         settings->view = view->view;
-    return pf_run_output(command, settings);
+    return pf_run_view(command, settings);
 }

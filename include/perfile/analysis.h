@@ -292,7 +292,8 @@ enum perfile_event_flags {
     PERFILE_EVENTS_NO_STACKS = 1 << 11,   /* trace: without callchains and page faults */
     PERFILE_EVENTS_ALL_LINES = 1 << 12,   /* cache_lines: also lines without contention */
     PERFILE_EVENTS_NO_SOURCE = 1 << 13,   /* cache_lines: without source lines */
-    PERFILE_EVENTS_NO_CALLS = 1 << 14,    /* trace: only page faults */
+    PERFILE_EVENTS_NO_CALLS = 1 << 14,    /* trace: only page faults and `events` */
+    PERFILE_EVENTS_CUT = 1 << 15, /* syscalls, trace: no notes about calls that the start or the end cut in two */
 };
 struct perfile_event_options {
     size_t size;         /* sizeof(struct perfile_event_options) */
@@ -320,8 +321,16 @@ struct perfile_event_options {
     uint64_t min_stack; /* trace: only calls whose callchain has so many frames */
     unsigned sched;     /* sched_...: enum perfile_sched_flags */
     const char *keys;   /* trace, lock, cache_lines: what rows are of, as in perfile_table_options */
+    const char *events; /* trace: a line for each of these tracepoints, too: "sched:sched_switch,block:*"; NULL: none */
+    const char *not_pids; /* syscalls, trace: not those of these processes: "1,2"; NULL: all */
 };
 #define PERFILE_EVENT_OPTIONS_INIT PERFILE_SIZED(struct perfile_event_options)
+
+/*
+ * The name of a system call by its number on a machine (uname -m; NULL: one as this), `narrow`: of its 32-bit programs,
+ * if `list` has it, as perfile_event_options.calls (NULL: any). NULL: there is none. Valid as long as the library.
+ */
+PERFILE_API const char *perfile_syscall_name(const char *machine, bool narrow, uint64_t number, const char *list);
 
 /* Code of one function, as it lies in the binary. */
 struct perfile_machine_code {

@@ -9,7 +9,8 @@
 
 bool pf_dump_has_packets(const struct perfile_output_options *options, const struct perfile_record *record)
 {
-    return (options->dump->aux || options->dump->perf_heads) && record->type == PERFILE_RECORD_AUXTRACE && !record->damaged;
+    return (options->dump->aux || options->dump->perf_heads) && record->type == PERFILE_RECORD_AUXTRACE &&
+           !record->damaged;
 }
 
 /* The type of an s390 is the second part of its CPUID: "IBM,3931,704". 0 elsewhere. */

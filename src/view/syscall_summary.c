@@ -157,9 +157,8 @@ static int open_summary(struct perfile_table *table, void *state, struct perfile
     if (result < 0)
         return result;
     pf_syscalls_open(&summary->syscalls, summary->gathered.delivery, table->reader, table->allocator);
-    summary->syscalls.wanted = table->options.events->calls;
     pf_syscall_stats_open(&summary->stats, &summary->syscalls, by);
-    return 0;
+    return pf_syscalls_choose(&summary->syscalls, table->options.events, error);
 }
 
 static void close_summary(void *state)

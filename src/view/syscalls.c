@@ -198,8 +198,7 @@ static int open_calls(struct perfile_table *table, void *state, struct perfile_e
     if (result < 0)
         return result;
     pf_syscalls_open(&calls->syscalls, calls->delivery, table->reader, table->allocator);
-    calls->syscalls.wanted = table->options.events->calls;
-    return 0;
+    return pf_syscalls_choose(&calls->syscalls, table->options.events, error);
 }
 
 static void close_calls(void *state)

@@ -71,7 +71,7 @@ static const struct member report_members[] = {
     MEMBER(report_options, max_nodes, NUMBER, 0, NULL),
 };
 static const struct member event_members[] = {
-    MEMBER(event_options, flags, FLAGS, PERFILE_EVENTS_NO_CALLS, NULL),
+    MEMBER(event_options, flags, FLAGS, PERFILE_EVENTS_CUT, NULL),
     MEMBER(event_options, calls, TEXT, 0, "openat,read*,%file|!poll,futex|x"),
     MEMBER(event_options, minimum_ns, NUMBER, 0, NULL),
     MEMBER(event_options, classes, TEXT, 0, "irq,softirq|workqueue|rwsem,mutex|x"),
@@ -91,6 +91,8 @@ static const struct member event_members[] = {
     MEMBER(event_options, min_stack, NUMBER, 0, NULL),
     MEMBER(event_options, sched, FLAGS, PERFILE_SCHED_PRIORITY, NULL),
     MEMBER(event_options, keys, TEXT, 0, "lock|thread|total|tot,iaddr|x"),
+    MEMBER(event_options, events, TEXT, 0, "sched:*|sched:sched_switch/max-stack=2/,block:*|x"),
+    MEMBER(event_options, not_pids, TEXT, 0, "0|1,2|x"),
 };
 static const struct member annotate_members[] = {
     MEMBER(annotate_options, symbol, TEXT, 0, NAMES),

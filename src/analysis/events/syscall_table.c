@@ -496,6 +496,11 @@ bool pf_syscall_never_returns(const struct pf_syscall *call)
     return call && (strcmp(call->name, "exit") == 0 || strcmp(call->name, "exit_group") == 0);
 }
 
+bool pf_syscall_returns_elsewhere(const struct pf_syscall *call)
+{
+    return call && (strcmp(call->name, "rt_sigreturn") == 0 || strcmp(call->name, "sigreturn") == 0);
+}
+
 enum pf_syscall_result pf_syscall_result_kind(const struct pf_syscall *call)
 {
     static const char *const kinds[] = {"=number", "=fd", "=hex", "=pid", "=timeout"};

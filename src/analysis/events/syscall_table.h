@@ -44,6 +44,8 @@ const char *pf_syscall_label(const struct pf_syscall *call, uint64_t number, cha
 enum { PF_SYSCALL_ARGUMENTS = 6 };
 
 bool pf_syscall_never_returns(const struct pf_syscall *call);
+/* The end of a signal handler: the kernel does not report its return under its number. */
+bool pf_syscall_returns_elsewhere(const struct pf_syscall *call);
 
 enum pf_syscall_result {
     PF_RESULT_NUMBER,

@@ -8,6 +8,7 @@
 #include "analysis/events/advice.h"
 #include "analysis/trace/trace_format.h"
 #include "base/bytes.h"
+#include "base/error.h"
 #include "base/locale.h"
 
 enum required {
@@ -43,6 +44,40 @@ void pf_syscalls_open(struct pf_syscalls *syscalls, struct pf_delivery *delivery
     pf_event_losses_open(&syscalls->losses, allocator);
     pf_map_open(&syscalls->texts, allocator);
     pf_map_open(&syscalls->files, allocator);
+    pf_map_open(&syscalls->not_of, allocator);
+}
+
+/* "1,2"; false: there is something else in it, or no memory (*is_short). */
+static bool read_processes(struct pf_syscalls *syscalls, const char *list, bool *is_short)
+{
+    for (*is_short = false; *list; list += *list == ',') {
+        const size_t digits = strspn(list, "0123456789");
+        uint64_t pid = 0;
+        for (size_t i = 0; i < digits; i++)
+            pid = pid * 10 + (uint64_t)(list[i] - '0');
+        if (!digits || digits > 10 || (list[digits] && list[digits] != ','))
+            return false;
+        if (!pf_map_put(&syscalls->not_of, (uint32_t)pid, 0)) {
+            *is_short = true;
+            return false;
+        }
+        list += digits;
+    }
+    return true;
+}
+
+int pf_syscalls_choose(struct pf_syscalls *syscalls, const struct perfile_event_options *options,
+                       struct perfile_error *error)
+{
+    bool is_short;
+    syscalls->wanted = options->calls;
+    syscalls->is_cut = options->flags & PERFILE_EVENTS_CUT;
+    if (!options->not_pids || read_processes(syscalls, options->not_pids, &is_short))
+        return 0;
+    if (is_short)
+        return pf_fail_memory(error, "system calls");
+    return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "not_pids",
+                   "invalid list of processes '%.40s'; valid: numbers with commas", options->not_pids);
 }
 
 void pf_syscalls_close(struct pf_syscalls *syscalls)
@@ -56,6 +91,7 @@ void pf_syscalls_close(struct pf_syscalls *syscalls)
     pf_event_losses_close(&syscalls->losses);
     pf_map_close(&syscalls->texts);
     pf_map_close(&syscalls->files);
+    pf_map_close(&syscalls->not_of);
     pf_arena_close(&syscalls->arena);
 }
 
@@ -372,7 +408,7 @@ static void give_up(struct pf_syscalls *syscalls, struct pf_syscall_thread *thre
 {
     if (!thread->is_open)
         return;
-    syscalls->enters_alone++;
+    syscalls->enters_alone += !pf_syscall_returns_elsewhere(thread->open.call);
     event->unfinished = thread->open;
     event->has_unfinished = true;
     thread->is_open = false;
@@ -469,6 +505,31 @@ static bool is_wanted(const char *wanted, const struct pf_syscall *call, const c
     return is_listed(wanted + not, call ? call->name : label) != not ;
 }
 
+static const char *own_machine(void)
+{
+#if defined(__x86_64__) || defined(__i386__)
+    return "x86_64";
+#elif defined(__aarch64__) || defined(__arm__)
+    return "aarch64";
+#elif defined(__riscv) && __riscv_xlen == 64
+    return "riscv64";
+#elif defined(__s390x__)
+    return "s390x";
+#elif defined(__powerpc64__)
+    return "ppc64";
+#else
+    return NULL;
+#endif
+}
+
+const char *perfile_syscall_name(const char *machine, bool narrow, uint64_t number, const char *list)
+{
+    const enum pf_abi abi = pf_abi_of(machine ? machine : own_machine(), narrow);
+    const struct pf_syscall *call = pf_syscall_of(abi, number);
+
+    return call && is_wanted(list, call, call->name) ? call->name : NULL;
+}
+
 /* ---- all --------------------------------------------------------------------------------------------------------- */
 
 static int take_event(struct pf_syscalls *syscalls, const struct pf_delivered *item, const struct binding *binding,
@@ -524,6 +585,12 @@ static int take_fault(struct pf_syscalls *syscalls, const struct pf_delivered *i
     return 0;
 }
 
+static bool is_left_out(const struct pf_syscalls *syscalls, const struct pf_delivered *item)
+{
+    uint64_t unused;
+    return syscalls->not_of.used && pf_map_get(&syscalls->not_of, (uint32_t)item->sample.pid, &unused);
+}
+
 /* Notes the first time. Returns false for records that are neither tracepoints nor page faults. */
 static bool begin_times(struct pf_syscalls *syscalls, const struct pf_delivered *item)
 {
@@ -543,7 +610,7 @@ int pf_syscalls_take(struct pf_syscalls *syscalls, const struct pf_delivered *it
         return PERFILE_ERROR_MEMORY;
     if (!item->is_sample)
         return !is_of_interest(item->record) || take_other(syscalls, item->record) ? 0 : PERFILE_ERROR_MEMORY;
-    if (!begin_times(syscalls, item))
+    if (is_left_out(syscalls, item) || !begin_times(syscalls, item))
         return 0;
     if (item->event->attr->type != PERFILE_TYPE_TRACEPOINT) {
         memset(event, 0, sizeof(*event));
@@ -578,9 +645,10 @@ void pf_syscalls_notify(const struct pf_syscalls *syscalls, pf_on_note *notify, 
         uint64_t count;
         const char *text;
     } notes[] = {
-        {syscalls->exits_alone, "returned without having been entered: they are counted, but have no duration"},
+        {syscalls->is_cut ? 0 : syscalls->exits_alone,
+         "returned without having been entered: they are counted, but have no duration"},
         {syscalls->enters_alone, "did not return, though their threads went on: they are not counted"},
-        {open, "had not returned at the end: they are not counted"},
+        {syscalls->is_cut ? 0 : open, "had not returned at the end: they are not counted"},
         {syscalls->uncertain, "are around lost events: their durations may be those of several calls"},
     };
     for (size_t i = 0; i < PF_COUNT(notes); i++)

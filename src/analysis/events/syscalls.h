@@ -66,9 +66,11 @@ struct pf_syscalls {
     struct pf_map tids;   /* to the index of the thread */
     struct pf_map widths; /* of a process: whether it has mappings below and above 4 GiB */
     struct pf_event_losses losses;
-    struct pf_map texts; /* hash of a path to it */
-    struct pf_map files; /* hash of process and descriptor to a path, 0: none */
-    const char *wanted;  /* names of calls: "openat,read" or "!poll"; NULL: all */
+    struct pf_map texts;  /* hash of a path to it */
+    struct pf_map files;  /* hash of process and descriptor to a path, 0: none */
+    const char *wanted;   /* names of calls: "openat,read" or "!poll"; NULL: all */
+    struct pf_map not_of; /* processes whose events are left out */
+    bool is_cut;          /* the recording began and ended when it was wanted: what that cuts is not worth a note */
     struct pf_syscall_thread *threads;
     size_t thread_count, thread_capacity;
     uint64_t first_time; /* of the first sample */
@@ -82,6 +84,9 @@ struct pf_syscalls {
 void pf_syscalls_open(struct pf_syscalls *syscalls, struct pf_delivery *delivery, struct perfile_reader *reader,
                       const struct perfile_allocator *allocator);
 void pf_syscalls_close(struct pf_syscalls *syscalls);
+/* Which calls are given: those of the options. 0, MEMORY or ARGUMENT. */
+int pf_syscalls_choose(struct pf_syscalls *syscalls, const struct perfile_event_options *options,
+                       struct perfile_error *error);
 /* The next item of the delivery: 0 and *event, or PERFILE_ERROR_MEMORY. */
 int pf_syscalls_take(struct pf_syscalls *syscalls, const struct pf_delivered *item, struct pf_syscall_event *event);
 /* 'm': events of it are page faults, 'M': major ones, '\0': something else. */

@@ -6,7 +6,9 @@
 
 #include "analysis/events/syscall_stats.h"
 #include "base/error.h"
+#include "base/locale.h"
 #include "output/events/events.h"
+#include "output/events/trace_fields.h"
 
 struct trace {
     struct pf_text *out;
@@ -21,6 +23,7 @@ struct trace {
     uint32_t pending;    /* the thread that was the last to enter a call; UINT32_MAX: none */
     bool *is_pending;    /* of threads: the line of the open call was not printed */
     size_t pending_capacity;
+    struct pf_map listed; /* index of an event to its tracepoint, if it has lines; else 0 */
     uint64_t last_time;
     uint64_t line_count;
     bool has_lines, has_summary;
@@ -33,6 +36,18 @@ enum { ALIGNMENT = 70, MARK = 4 /* " ..." */ };
 static double ms(uint64_t ns)
 {
     return (double)ns / 1e6;
+}
+
+/* "ls/4711 " */
+static void put_thread(struct trace *trace, const char *comm, int32_t tid)
+{
+    if (!(trace->flags & PERFILE_EVENTS_NO_COMM)) {
+        char name[16];
+        snprintf(name, sizeof(name), "%.14s", comm ? comm : "");
+        pf_put_name(trace->out, name);
+        pf_put_char(trace->out, '/');
+    }
+    pf_put_format(trace->out, "%" PRId32 " ", tid);
 }
 
 /* Puts the time, the duration and the thread of a call. */
@@ -52,13 +67,7 @@ static void put_head(struct trace *trace, uint32_t thread, const struct pf_sysca
         pf_put_format(trace->out, "(%6.3f ms): ", ms(call->end - call->start));
     else
         pf_put_string(trace->out, "(         ): ");
-    if (!(trace->flags & PERFILE_EVENTS_NO_COMM)) {
-        char name[16];
-        snprintf(name, sizeof(name), "%.14s", of->comm ? of->comm : "");
-        pf_put_name(trace->out, name);
-        pf_put_char(trace->out, '/');
-    }
-    pf_put_format(trace->out, "%" PRId32 " ", of->tid);
+    put_thread(trace, of->comm, of->tid);
 }
 
 /* "read(fd: 3)" in trace->text. */
@@ -111,17 +120,6 @@ static void put_error(struct pf_text *out, uint64_t number)
         pf_put_format(out, " (%s)", text);
 }
 
-static void put_task(const struct trace *trace, int64_t tid)
-{
-    const char *comm = tid > 0 ? perfile_session_comm(pf_delivery_session(trace->delivery), -1, (int32_t)tid) : NULL;
-    pf_put_signed(trace->out, tid);
-    if (comm && *comm && *comm != ':') {
-        pf_put_string(trace->out, " (");
-        pf_put_name(trace->out, comm);
-        pf_put_char(trace->out, ')');
-    }
-}
-
 static void put_result(const struct trace *trace, const struct pf_syscall_call *call)
 {
     enum { ERRORS = 4095 };
@@ -132,7 +130,7 @@ static void put_result(const struct trace *trace, const struct pf_syscall_call *
         pf_put_string(trace->out, "0x");
         pf_put_hex(trace->out, (uint64_t)call->result);
     } else if (kind == PF_RESULT_PID) {
-        put_task(trace, call->result);
+        pf_put_task(trace->out, call->result, pf_delivery_session(trace->delivery));
     } else {
         pf_put_signed(trace->out, call->result);
         pf_put_string(trace->out, kind == PF_RESULT_TIMEOUT && call->result == 0 ? " (Timeout)" : "");
@@ -235,6 +233,65 @@ static bool put_fault(struct trace *trace, const struct pf_syscall_event *event)
     pf_put_format(trace->out, " (%c%c)\n", module ? 'd' : '?', of_kernel ? 'k' : '.');
     put_stack(trace);
     return true;
+}
+
+/* ---- other events ------------------------------------------------------------------------------------------------ */
+
+/* Whether events of the tracepoint have lines: a name of the list stands for it, without its terms. */
+static bool is_listed(const char *list, const struct perfile_tracepoint *tracepoint)
+{
+    char name[256], pattern[256];
+    snprintf(name, sizeof(name), "%s:%s", tracepoint->system, tracepoint->name);
+    while (*list) {
+        const size_t bytes = strcspn(list, ",{}/");
+        snprintf(pattern, sizeof(pattern), "%.*s", (int)pf_min(bytes, sizeof(pattern) - 1), list);
+        if (*pattern && pf_glob_matches(pattern, name, false))
+            return true;
+        list += bytes;
+        const char *terms = *list == '/' ? strchr(list + 1, '/') : NULL;
+        list = terms ? terms + 1 : list + (*list != '\0');
+    }
+    return false;
+}
+
+/* NULL: its events have no lines. */
+static const struct perfile_tracepoint *listed_tracepoint(struct trace *trace, const struct pf_delivered *item)
+{
+    const char *list = trace->options->events->events;
+    uint64_t known;
+    if (!list || !item->is_sample || !item->event || item->event->attr->type != PERFILE_TYPE_TRACEPOINT)
+        return NULL;
+    if (pf_map_get(&trace->listed, item->event->index, &known))
+        return (const struct perfile_tracepoint *)(uintptr_t)known;
+    const struct perfile_tracepoint *tracepoint = perfile_tracepoint_find(trace->syscalls.reader, item->event);
+    if (!tracepoint)
+        return NULL; /* of a stream it may be known later */
+    tracepoint = is_listed(list, tracepoint) ? tracepoint : NULL;
+    (void)pf_map_put(&trace->listed, item->event->index, (uintptr_t)tracepoint); /* without memory it is asked again */
+    return tracepoint;
+}
+
+/* A line without a duration: "0.015 ls/4711 sched:sched_wakeup(comm: "ls", pid: 4711 (ls))". */
+static void put_tracepoint(struct trace *trace, const struct perfile_tracepoint *tracepoint,
+                           const struct pf_delivered *item, const struct pf_syscall_event *event)
+{
+    const uint64_t base = trace->flags & PERFILE_EVENTS_FULL_TIME ? 0 : trace->syscalls.first_time;
+    pf_put_format(trace->out, "%10.3f ", ms(item->sample.time - base));
+    if (trace->flags & PERFILE_EVENTS_CPU && item->sample.cpu != UINT32_MAX)
+        pf_put_format(trace->out, "[%03" PRIu32 "] ", item->sample.cpu);
+    if (!(trace->flags & PERFILE_EVENTS_NO_CALLS))
+        pf_put_string(trace->out, "(         ): ");
+    put_thread(trace, item->comm, item->sample.tid);
+    pf_put_format(trace->out, "%s:%s(", tracepoint->system, tracepoint->name);
+    if (event->step == PF_SYSCALL_ENTERED && strcmp(tracepoint->system, "syscalls") == 0)
+        pf_syscall_put_arguments(trace->out, event->call.abi, event->call.call, event->call.arguments,
+                                 &event->call.names);
+    else
+        pf_trace_fields_put(trace->out, tracepoint, &item->sample.raw,
+                            perfile_reader_file(trace->syscalls.reader)->swapped, pf_delivery_session(trace->delivery));
+    pf_put_string(trace->out, ")\n");
+    trace->line_count++;
+    put_stack(trace);
 }
 
 /* ---- calls that end ---------------------------------------------------------------------------------------------- */
@@ -405,6 +462,10 @@ static int take(struct trace *trace, const struct pf_delivered *item, struct per
         trace->last_time = item->sample.time;
     if (pf_syscalls_take(&trace->syscalls, item, &event) < 0)
         return pf_fail_memory(error, "system calls");
+    const struct perfile_tracepoint *tracepoint =
+        trace->has_lines && fits(trace) ? listed_tracepoint(trace, item) : NULL;
+    if (tracepoint)
+        put_tracepoint(trace, tracepoint, item, &event);
     if (event.step == PF_SYSCALL_NOTHING)
         return 0;
     if ((trace->has_summary && !pf_syscall_stats_take(&trace->stats, &event)) ||
@@ -433,11 +494,15 @@ static int next(struct trace *trace, struct pf_delivered *item, struct perfile_e
 
 static int put_all(struct trace *trace, struct perfile_error *error)
 {
+    const bool is_stream = perfile_reader_file(trace->syscalls.reader)->mode == PERFILE_MODE_PIPE;
     struct pf_delivered item = {.record = NULL};
     int result = 0;
-    while (!trace->out->failed && (fits(trace) || trace->has_summary) && (result = next(trace, &item, error)) > 0)
+    while (!trace->out->failed && (fits(trace) || trace->has_summary) && (result = next(trace, &item, error)) > 0) {
         if ((result = take(trace, &item, error)) < 0)
             break;
+        if (is_stream && trace->out->used) /* the next record may be long in coming */
+            pf_text_flush(trace->out);
+    }
     if (result != PERFILE_ERROR_MEMORY && trace->has_summary && !put_summary(trace))
         result = pf_fail_memory(error, "system calls");
     return result < 0 ? result : 0;
@@ -489,20 +554,33 @@ static int open_trace(struct trace *trace, struct perfile_reader *reader, struct
     const int result = open_source(trace, reader, error);
     if (result < 0)
         return result;
+    pf_map_open(&trace->listed, options->allocator);
     pf_syscalls_open(&trace->syscalls, trace->delivery, reader, options->allocator);
-    trace->syscalls.wanted = options->events->calls;
     pf_syscall_stats_open(&trace->stats, &trace->syscalls, by);
-    return 0;
+    return pf_syscalls_choose(&trace->syscalls, options->events, error);
+}
+
+static void notify_events(const struct trace *trace, pf_on_note *notify, void *context)
+{
+    char text[256];
+    if (!notify || trace->line_count)
+        return;
+    snprintf(text, sizeof(text), "no event passes the list \"%.200s\"", trace->options->events->events);
+    notify(context, text);
 }
 
 static void close_trace(struct trace *trace)
 {
     const struct perfile_symbol_options *symbols = trace->options->symbols;
     if (trace->delivery && (fits(trace) || trace->has_summary)) {
-        pf_syscalls_notify(&trace->syscalls, symbols->note, symbols->note_context);
+        if (trace->options->events->events && trace->flags & PERFILE_EVENTS_NO_CALLS)
+            notify_events(trace, symbols->note, symbols->note_context);
+        else
+            pf_syscalls_notify(&trace->syscalls, symbols->note, symbols->note_context);
         pf_delivery_notify_unmatched(trace->delivery, trace->options->unmatched, trace->options->unmatched_context);
     }
     pf_free(trace->options->allocator, trace->is_pending, trace->pending_capacity * sizeof(*trace->is_pending));
+    pf_map_close(&trace->listed);
     pf_syscall_stats_close(&trace->stats);
     pf_syscalls_close(&trace->syscalls);
     if (!trace->profile)
