@@ -6,6 +6,7 @@
 #include "message.h"
 #include "stream.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
@@ -13,6 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 enum { RUNS_MAX = 10000, SUMMARIES = PERFILE_STAT_SUMMARY | PERFILE_STAT_PLAIN_SUMMARY };
 
 static struct pf_stat_settings *own(const struct pf_settings *settings)
@@ -62,6 +64,59 @@ static int end_cgroups(struct pf_settings *settings)
     return is_alone && pf_count_events(settings->record.events) > 1 ? pf_text_join(cgroups, ",", "") : PF_STATUS_OK;
 }
 
+static const struct {
+    const char *name, *expression, *events;
+} perf_metrics[] = {
+    {"CPUs_utilized", "task-clock/1000/duration_time", "task-clock"},
+    {"cs_per_second", "context-switches/task-clock*1000", "context-switches,task-clock"},
+    {"migrations_per_second", "cpu-migrations/task-clock*1000", "cpu-migrations,task-clock"},
+    {"page_faults_per_second", "page-faults/task-clock*1000", "page-faults,task-clock"},
+    {"cycles_frequency", "cycles/task-clock/1000000", "cycles,task-clock"},
+    {"insn_per_cycle", "instructions/cycles", "instructions,cycles"},
+    {"branch_frequency", "branches/task-clock/1000", "branches,task-clock"},
+    {"branch_miss_rate", "100*branch-misses/branches", "branches,branch-misses"},
+};
+
+/* Appends to the events those of a list that are not among them. */
+static int add_events(char **events, const char *list)
+{
+    int status = PF_STATUS_OK;
+
+    for (size_t bytes; *list && !status; list += bytes + (list[bytes] == ',')) {
+        bytes = strcspn(list, ",");
+        char name[64], *found = *events;
+        snprintf(name, sizeof(name), "%.*s", (int)bytes, list);
+        while (found && (found = strstr(found, name)) &&
+               ((found > *events && found[-1] != ',') || (found[bytes] && found[bytes] != ',')))
+            found += bytes;
+        status = found ? PF_STATUS_OK : pf_text_join(events, ",", name);
+    }
+    return status;
+}
+
+/* "NAME=EXPRESSION", or names of perf's metrics, whose events are counted, too. */
+static int add_metrics(const struct pf_option *option, const char *text, struct pf_settings *settings)
+{
+    struct pf_stat_settings *stat = own(settings);
+    int status = PF_STATUS_OK;
+
+    (void)option;
+    for (size_t bytes; *text && !status; text += bytes + (text[bytes] == ',')) {
+        size_t i = 0;
+        char line[160];
+        bytes = strcspn(text, ",");
+        while (i < COUNT_OF(perf_metrics) &&
+               (strlen(perf_metrics[i].name) != bytes || strncmp(perf_metrics[i].name, text, bytes) != 0))
+            i++;
+        if (i == COUNT_OF(perf_metrics))
+            return pf_text_join(&stat->metrics, "\n", text);
+        snprintf(line, sizeof(line), "%s=%s", perf_metrics[i].name, perf_metrics[i].expression);
+        if (!(status = pf_text_join(&stat->metrics, "\n", line)))
+            status = add_events(&stat->metric_events, perf_metrics[i].events);
+    }
+    return status;
+}
+
 static const struct pf_option what_options[] = {
     PF_ROW(EVENTS, "event", 'e', "LIST", PF_AT(record.events),
            "The events, in perf's syntax. The default is clock, context switches, migrations, page faults, cycles, "
@@ -101,6 +156,9 @@ static const struct pf_option what_options[] = {
          "Run the command N times, and print means and standard errors; 0: repeat until Ctrl-C, printing each "
          "run separately.",
          .first = true),
+    TEXT("pre", 0, "COMMAND", OWN(pre), "Run this shell command before each run; if it fails, nothing is counted."),
+    TEXT("post", 0, "COMMAND", OWN(post), "Run this shell command after each run."),
+    FLAG("sync", 'S', syncs, "Write cached data to the disks before each run, as sync(1)."),
     PRINT("table", 0, PERFILE_STAT_TABLE, "With --repeat also print how long each run took."),
     {0},
 };
@@ -111,9 +169,13 @@ static const struct pf_option how_options[] = {
     PF_ROW(NUMBER, "interval-count", 0, "N", OWN(interval_count), "Stop after N intervals."),
     PRINT("interval-clear", 0, PERFILE_STAT_CLEAR, "On a terminal print each interval over the previous one."),
     FLAG("no-scale", 0, unscaled, "Do not scale counts of events that shared the hardware."),
+    FLAG("per-cluster", 0, per_cluster,
+         "Add up counts by die, on machines whose dies have no clusters of cores. Others are refused: recordings do "
+         "not say what their clusters are."),
     TEXT("output", 'o', "FILE", PF_AT(output),
          "Write to FILE, - for standard output, not to standard error. record: the recording [perf.data].",
          .first = true),
+    FLAG("append", 0, appends, "With --output: add to FILE."),
     TEXT("log-fd", 0, "FD", OWN(log_fd), "Write to this descriptor: --log-fd 3 3>>FILE adds to a file."),
     {0},
 };
@@ -133,7 +195,12 @@ static const struct pf_option print_options[] = {
     PF_ROW(LINES, "metrics", 'M', "NAME=EXPRESSION", OWN(metrics),
            "Also print metrics of counts, such as ipc=instructions/cycles: numbers, the counted events by their "
            "names, and duration_time (elapsed seconds), with arithmetic signs, parentheses, min(a,b), max(a,b), "
-           "d_ratio(a,b) and 'a if c else b'. Can be given several times."),
+           "d_ratio(a,b) and 'a if c else b'. Can be given several times. A NAME of perf's alone also counts its "
+           "events: CPUs_utilized, cs_per_second, migrations_per_second, page_faults_per_second, cycles_frequency, "
+           "insn_per_cycle, branch_frequency, branch_miss_rate.",
+           .set = add_metrics),
+    PRINT("metric-only", 0, PERFILE_STAT_METRICS_ONLY,
+          "Print only metrics, a column for each: those of perf for the counted events, and --metrics."),
     PF_IGNORED("big-num", 'B', NULL, "The default on terminals: numbers with commas; elsewhere they have none."),
     PRINT("no-big-num", 0, PERFILE_STAT_PLAIN_NUMBERS, "On terminals, too, print numbers without commas."),
     PRINT("summary", 0, PERFILE_STAT_SUMMARY, "After intervals also print what was counted in all of them."),
@@ -198,9 +265,11 @@ static bool is_table(const struct pf_settings *settings)
 
 static int check_metrics(const struct pf_settings *settings)
 {
-    if (!settings->stat.metrics || !is_table(settings))
+    const bool has_only_metrics = settings->stat.flags & PERFILE_STAT_METRICS_ONLY;
+
+    if ((!settings->stat.metrics && !has_only_metrics) || !is_table(settings))
         return PF_STATUS_OK;
-    pf_message("stat: --metrics needs the format text, -x or -j: tables hold what was counted");
+    pf_message("stat: --metrics and --metric-only need the format text, -x or -j: tables hold what was counted");
     return PF_STATUS_USAGE;
 }
 
@@ -335,27 +404,49 @@ static int print(struct runs *runs)
     return status;
 }
 
+/* A shell command around a run. */
+static int run_shell(const char *option, const char *command)
+{
+    const int result = command ? system(command) : 0;
+
+    if (result)
+        pf_message("stat: --%s %s: failed", option, command);
+    return result ? PF_STATUS_FINDINGS : PF_STATUS_OK;
+}
+
+static int prepare_run(const struct pf_settings *settings)
+{
+    const int status = run_shell("pre", own(settings)->pre);
+
+    if (!status && own(settings)->syncs)
+        sync();
+    return status;
+}
+
 /* Runs the command repeatedly. A single run is read while it continues. */
 static int run_all(struct runs *runs)
 {
     struct pf_settings *settings = runs->settings;
-    int status = PF_STATUS_OK, own = PF_STATUS_OK;
+    int status = PF_STATUS_OK, command = PF_STATUS_OK;
 
     for (; runs->count < runs->capacity && !status; runs->count++) {
-        status = pf_count_start(&runs->counts[runs->count], settings, &runs->control, NULL);
+        if (!(status = prepare_run(settings)))
+            status = pf_count_start(&runs->counts[runs->count], settings, &runs->control, NULL);
         settings->record.options.note = NULL; /* it would say the same of each */
         if (!status)
             status = open_reader(runs, runs->count);
         if (!status && runs->capacity > 1)
             status = pf_count_wait(&runs->counts[runs->count]);
+        if (!status && runs->capacity > 1)
+            status = run_shell("post", own(settings)->post);
         if (!status && runs->counts[runs->count].signal)
             runs->capacity = runs->count + 1; /* the user has seen enough */
     }
-    if (status || (status = print(runs)))
+    if (status || (status = print(runs)) || (runs->count == 1 && (status = run_shell("post", own(settings)->post))))
         return status;
-    for (size_t i = 0; i < runs->count && !own; i++)
-        own = pf_count_status(&runs->counts[i]);
-    return own;
+    for (size_t i = 0; i < runs->count && !command; i++)
+        command = pf_count_status(&runs->counts[i]);
+    return command;
 }
 
 /* `runs` times, whose mean is printed. *ended: by a signal. */
@@ -366,6 +457,8 @@ static int count_runs(struct pf_settings *settings, struct pf_control *control, 
 
     if (own(settings)->log_fd)
         runs.fd = atoi(own(settings)->log_fd);
+    if (own(settings)->output_fd)
+        runs.fd = own(settings)->output_fd;
     runs.counts = calloc(runs.capacity, sizeof(*runs.counts));
     runs.readers = calloc(runs.capacity, sizeof(struct perfile_reader *));
     for (size_t i = 0; runs.counts && i < runs.capacity; i++)
@@ -513,7 +606,30 @@ static const char *check_runs(const struct pf_settings *settings)
 /* Lines for scripts have no others among them; what they cannot say is in them: "<not supported>", ":u". */
 static bool is_for_scripts(const struct pf_settings *settings)
 {
-    return !strncmp(settings->format, "perf-", 5) && !settings->output && !own(settings)->log_fd;
+    return !strncmp(settings->format, "perf-", 5) && !settings->output && !own(settings)->log_fd &&
+           !own(settings)->output_fd;
+}
+
+/* "duration_time" is perf's own: an event without a count, which gets the time. */
+static int choose_events(struct pf_settings *settings)
+{
+    char **events = &settings->record.events, *old = *events;
+    int status = PF_STATUS_OK;
+
+    if (own(settings)->metric_events && (status = add_events(events, own(settings)->metric_events)))
+        return status;
+    old = *events;
+    *events = NULL;
+    for (char *at = old, *next; at && !status; at = next) {
+        next = strchr(at, ',');
+        if (next)
+            *next++ = 0;
+        status = pf_text_join(events, ",", strcmp(at, "duration_time") ? at : "dummy/name=duration_time/");
+    }
+    free(old);
+    free(own(settings)->metric_events);
+    own(settings)->metric_events = NULL;
+    return status;
 }
 
 static int check(struct pf_settings *settings, bool records)
@@ -538,6 +654,24 @@ static int check(struct pf_settings *settings, bool records)
     return why ? PF_STATUS_USAGE : PF_STATUS_OK;
 }
 
+/* The file is written to where it ends. */
+static int open_appended(struct pf_settings *settings)
+{
+    const char *path = settings->output;
+
+    if (!own(settings)->appends)
+        return PF_STATUS_OK;
+    if (!path || pf_stream_is_standard(path)) {
+        pf_message("stat: --append needs --output FILE");
+        return PF_STATUS_USAGE;
+    }
+    own(settings)->output_fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+    if (own(settings)->output_fd < 0)
+        pf_message("stat: %s: %s", path, strerror(errno));
+    settings->output = NULL;
+    return own(settings)->output_fd < 0 ? PF_STATUS_OUTPUT : PF_STATUS_OK;
+}
+
 static int run_controlled(struct pf_settings *settings, bool records)
 {
     struct pf_control control = {.verb = "stat"};
@@ -547,6 +681,34 @@ static int run_controlled(struct pf_settings *settings, bool records)
         status = records ? record(settings, &control) : count(settings, &control);
     pf_control_close(&control);
     return status;
+}
+
+/* Whether the kernel knows clusters of cores: it says 65535 or -1 where it does not. */
+static bool has_clusters(void)
+{
+    char path[80], line[16] = "";
+    bool found = false;
+
+    for (long cpu = 0; cpu < sysconf(_SC_NPROCESSORS_CONF) && !found; cpu++) {
+        snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%ld/topology/cluster_id", cpu);
+        FILE *file = fopen(path, "re");
+        found = file && fgets(line, sizeof(line), file) && *line != '-' && strcmp(line, "65535\n") != 0;
+        if (file)
+            fclose(file);
+    }
+    return found;
+}
+
+static int choose_cluster(struct pf_stat_settings *stat)
+{
+    if (!stat->per_cluster)
+        return PF_STATUS_OK;
+    stat->per_die = true;
+    if (!has_clusters())
+        return PF_STATUS_OK;
+    pf_message("stat: --per-cluster: recordings do not say what the clusters of this machine are; --per-die and "
+               "--per-core are possible");
+    return PF_STATUS_USAGE;
 }
 
 /* "L2", "l2". */
@@ -569,6 +731,8 @@ static int choose_print(struct pf_settings *settings)
     const int status = check_level(own(settings));
 
     choose_format(settings);
+    if (pf_called_perf())
+        settings->stat.flags |= PERFILE_STAT_PERF_METRICS;
     settings->stat.per = per_of(own(settings));
     settings->stat.metrics = own(settings)->metrics;
     return status ? status : check_metrics(settings);
@@ -599,7 +763,10 @@ static int run(const struct pf_command *command, struct pf_settings *settings)
             return status;
         settings->operands[settings->operand_count] = NULL;
     }
-    if ((status = choose_print(settings)) || (status = end_cgroups(settings)) || (status = check(settings, records)))
+    if ((status = choose_cluster(own(settings))) || (status = choose_print(settings)) ||
+        (status = choose_events(settings)) || (status = end_cgroups(settings)) || (status = check(settings, records)))
+        return status;
+    if (!records && (status = open_appended(settings)))
         return status;
     return run_controlled(settings, records);
 }

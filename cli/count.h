@@ -24,11 +24,16 @@ struct pf_stat_settings {
     const char *log_fd; /* NULL: not given */
     bool start_disabled, forever;
     bool no_aggregation, per_socket, per_die, per_core, per_node, per_thread;
+    bool per_cluster; /* as per_die, where there are none */
     bool unscaled;
     bool as_json;
-    const char *per_cache; /* NULL: not given */
-    char *metrics;         /* a line each; owned */
-    char *cgroups;         /* of the first event, of the second ...; owned */
+    const char *per_cache;  /* NULL: not given */
+    char *metrics;          /* a line each; owned */
+    char *metric_events;    /* that perf's metrics among them need; owned */
+    const char *pre, *post; /* NULL: not given */
+    bool syncs, appends;
+    int output_fd; /* of --append; 0: none */
+    char *cgroups; /* of the first event, of the second ...; owned */
     const char *for_each_cgroup;
     size_t cgroup_events; /* that stood before the last of `cgroups` */
 };

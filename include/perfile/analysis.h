@@ -257,6 +257,8 @@ enum perfile_stat_flags {
     PERFILE_STAT_NO_COUNTS = 1 << 3,     /* only how long it took */
     PERFILE_STAT_TABLE = 1 << 4,         /* text of several recordings: how long each took */
     PERFILE_STAT_CLEAR = 1 << 5,         /* text for a terminal: each interval instead of the one before */
+    PERFILE_STAT_METRICS_ONLY = 1 << 6,  /* the formats of perf stat: no counts, only what comes of them */
+    PERFILE_STAT_PERF_METRICS = 1 << 7,  /* the same: names and units of metrics as in perf 7.2 */
 };
 
 /* What `sched_timehist`, `sched_latency` and `sched_map` print. */

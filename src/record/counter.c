@@ -58,6 +58,13 @@ static int choose(struct perfile_counter *counter, struct perfile_error *error)
     return result == PERFILE_ERROR_ABSENT ? PERFILE_ERROR_ARGUMENT : result;
 }
 
+/* perf's own event of this name counts nothing: the first counter of the first processor gets the time, in ns. */
+static bool is_duration(const struct pf_listed_event *event)
+{
+    return event->attr.type == PERFILE_TYPE_SOFTWARE && event->attr.config == PERFILE_COUNT_SW_DUMMY && event->name &&
+           !strcmp(event->name, "duration_time");
+}
+
 static void configure(struct perfile_counter *counter, struct pf_listed_event *event)
 {
     const unsigned flags = counter->what.flags;
@@ -74,6 +81,8 @@ static void configure(struct perfile_counter *counter, struct pf_listed_event *e
         attr->exclude_kernel = attr->exclude_hv = 1;
     if (!event->exclude_is_explicit && flags & PERFILE_RECORDER_ALL_KERNEL)
         attr->exclude_user = 1;
+    if (is_duration(event))
+        event->unit = "ns";
     if (attr->type == PERFILE_TYPE_SOFTWARE && attr->config <= PERFILE_COUNT_SW_TASK_CLOCK && !event->unit) {
         event->unit = "msec"; /* as perf has it */
         event->scale = 1e-6;
@@ -409,7 +418,16 @@ int perfile_counter_write(struct perfile_counter *counter, uint64_t since_start,
     int result = 0;
     for (size_t i = 0; i < counter->opened.count && result == 0; i += together) {
         struct perfile_stat stat = {0};
-        if (read_counts(counter, &counter->opened.items[i], together, &stat))
+        const struct pf_opened *opened = &counter->opened.items[i];
+        const bool is_found = read_counts(counter, opened, together, &stat);
+        if (is_found && is_duration(&counter->chosen.items[opened->event]))
+            stat = (struct perfile_stat){.id = stat.id,
+                                         .cpu = stat.cpu,
+                                         .thread = stat.thread,
+                                         .val = opened->cpu || opened->tid ? 0 : since_start,
+                                         .ena = since_start,
+                                         .run = since_start};
+        if (is_found)
             result = put_record(counter, PERFILE_RECORD_STAT, 0, &stat, sizeof(stat), error);
     }
     return result == 0 ? put_record(counter, PERFILE_RECORD_STAT_ROUND, 0, &round, sizeof(round), error) : result;

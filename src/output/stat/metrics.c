@@ -70,21 +70,73 @@ static struct pf_stat_metric rate_of(double count, double clock)
     return (struct pf_stat_metric){rates[i].from > 0 ? rate / rates[i].from : rate, rates[i].unit, PF_STAT_RATIO};
 }
 
+/* The metrics of perf 7.2: those of counts beside clocks are per second, whatever they are. */
+static const struct {
+    uint32_t type, config;
+    enum pf_stat_kind of;
+    double factor;
+    const char *unit;
+} perf_metrics[] = {
+    {PERFILE_TYPE_SOFTWARE, PERFILE_COUNT_SW_CONTEXT_SWITCHES, PF_STAT_CLOCK, 1e9, "cs/sec  cs_per_second"},
+    {PERFILE_TYPE_SOFTWARE, PERFILE_COUNT_SW_CPU_MIGRATIONS, PF_STAT_CLOCK, 1e9,
+     "migrations/sec  migrations_per_second"},
+    {PERFILE_TYPE_SOFTWARE, PERFILE_COUNT_SW_PAGE_FAULTS, PF_STAT_CLOCK, 1e9, "faults/sec  page_faults_per_second"},
+    {PERFILE_TYPE_HARDWARE, PERFILE_COUNT_HW_CPU_CYCLES, PF_STAT_CLOCK, 1, "GHz  cycles_frequency"},
+    {PERFILE_TYPE_HARDWARE, PERFILE_COUNT_HW_INSTRUCTIONS, PF_STAT_CYCLES, 1, "instructions  insn_per_cycle"},
+    {PERFILE_TYPE_HARDWARE, PERFILE_COUNT_HW_BRANCH_INSTRUCTIONS, PF_STAT_CLOCK, 1e3, "M/sec  branch_frequency"},
+    {PERFILE_TYPE_HARDWARE, PERFILE_COUNT_HW_BRANCH_MISSES, PF_STAT_BRANCHES, 100, "%  branch_miss_rate"},
+    {PERFILE_TYPE_HARDWARE, PERFILE_COUNT_HW_STALLED_CYCLES_FRONTEND, PF_STAT_CYCLES, 1, "frontend_cycles_idle"},
+    {PERFILE_TYPE_HARDWARE, PERFILE_COUNT_HW_STALLED_CYCLES_BACKEND, PF_STAT_CYCLES, 1, "backend_cycles_idle"},
+};
+
+/* A unit of NULL: perf has no metric of that event. */
+static struct pf_stat_metric perf_metric_of(const struct pf_stat_group *group, const struct pf_stat_line *line)
+{
+    const struct perfile_attr *attr = line->event->attr;
+    for (size_t i = 0; i < PF_COUNT(perf_metrics); i++) {
+        const double of = group->counts[perf_metrics[i].of];
+        if (attr->type == perf_metrics[i].type && (uint32_t)attr->config == perf_metrics[i].config && of > 0)
+            return (struct pf_stat_metric){perf_metrics[i].factor * (double)line->count / of, perf_metrics[i].unit,
+                                           PF_STAT_TENTHS};
+    }
+    return (struct pf_stat_metric){0, NULL, PF_STAT_RATIO};
+}
+
+/* duration_time, which is no count. */
+static bool is_of_nothing(const struct perfile_attr *attr)
+{
+    return attr->type == PERFILE_TYPE_SOFTWARE && attr->config == PERFILE_COUNT_SW_DUMMY;
+}
+
+static struct pf_stat_metric utilization_of(const struct pf_stat_sheet *sheet, const struct pf_stat_line *line,
+                                            bool as_perf)
+{
+    return sheet->elapsed ? (struct pf_stat_metric){(double)line->count / (double)sheet->elapsed,
+                                                    as_perf ? "CPUs  CPUs_utilized" : "CPUs utilized",
+                                                    as_perf ? PF_STAT_TENTHS : PF_STAT_RATIO}
+                          : (struct pf_stat_metric){0, NULL, PF_STAT_RATIO};
+}
+
 struct pf_stat_metric pf_stat_metric_of(const struct pf_stat_sheet *sheet, const struct pf_stat_line *line)
 {
+    const bool has_only_metrics = pf_stat_has_only_metrics(sheet);
+    const bool as_perf = has_only_metrics || sheet->options->stat->flags & PERFILE_STAT_PERF_METRICS;
     const struct pf_stat_metric nothing = {0, NULL, PF_STAT_RATIO};
     const struct pf_stat_group *group = &sheet->groups[line->group];
     const enum pf_stat_kind kind = pf_stat_kind_of(line->event);
-    if (pf_stat_missing(line))
+    if (pf_stat_missing(line) || is_of_nothing(line->event->attr))
         return nothing;
     if (kind == PF_STAT_CLOCK)
-        return sheet->elapsed ? (struct pf_stat_metric){(double)line->count / (double)sheet->elapsed, "CPUs utilized",
-                                                        PF_STAT_RATIO}
-                              : nothing;
+        return utilization_of(sheet, line, as_perf);
+    const struct pf_stat_metric of_perf = as_perf ? perf_metric_of(group, line) : nothing;
+    if (of_perf.unit)
+        return of_perf;
     if (kind != PF_STAT_OTHER && relations[kind].unit && group->counts[relations[kind].of] > 0)
         return (struct pf_stat_metric){relations[kind].factor * (double)line->count / group->counts[relations[kind].of],
                                        relations[kind].unit, relations[kind].form};
-    return group->counts[PF_STAT_CLOCK] > 0 ? rate_of((double)line->count, group->counts[PF_STAT_CLOCK]) : nothing;
+    return group->counts[PF_STAT_CLOCK] > 0 && !has_only_metrics
+               ? rate_of((double)line->count, group->counts[PF_STAT_CLOCK])
+               : nothing;
 }
 
 /* ---- those that were asked for ----------------------------------------------------------------------------------- */
@@ -179,19 +231,23 @@ static double value_of(const void *context, uint32_t number)
     return line && !pf_stat_missing(line) ? pf_stat_value(line) : NAN;
 }
 
+double pf_stat_wanted_of(const struct pf_stat_sheet *sheet, size_t number, uint32_t group)
+{
+    const struct group_values values = {sheet, group};
+    const double value = pf_expression_of(&sheet->wanted[number].expression, value_of, &values);
+    return isfinite(value) ? value : NAN;
+}
+
 /* The first line of each group stands for it. */
 void pf_stat_wanted_put(struct pf_stat_sheet *sheet, const struct pf_stat_style *style)
 {
     for (size_t i = 0; i < sheet->line_count && sheet->wanted_count; i++) {
         const struct pf_stat_line *line = &sheet->lines[i];
-        const struct group_values values = {sheet, line->group};
         if (line->hidden || sheet->groups[line->group].shown)
             continue;
         sheet->groups[line->group].shown = true;
-        for (size_t k = 0; k < sheet->wanted_count; k++) {
-            const double value = pf_expression_of(&sheet->wanted[k].expression, value_of, &values);
-            style->metric(sheet, line, &sheet->wanted[k], isfinite(value) ? value : NAN);
-        }
+        for (size_t k = 0; k < sheet->wanted_count; k++)
+            style->metric(sheet, line, &sheet->wanted[k], pf_stat_wanted_of(sheet, k, line->group));
     }
 }
 

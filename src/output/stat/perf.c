@@ -79,7 +79,11 @@ static void put_csv_line(struct pf_stat_sheet *sheet, const struct pf_stat_line 
     pf_put_format(sheet->out, "%s%" PRIu64 "%s%.2f%s", separator, line->running, separator, pf_stat_share(line),
                   separator);
     if (metric.unit)
-        pf_put_format(sheet->out, metric.form == PF_STAT_RATIO ? "%.3f" : "%.2f", metric.value);
+        pf_put_format(sheet->out, "%.*f",
+                      metric.form == PF_STAT_RATIO    ? 3
+                      : metric.form == PF_STAT_TENTHS ? 1
+                                                      : 2,
+                      metric.value);
     pf_put_format(sheet->out, "%s%s\n", separator, metric.unit ? metric.unit : "");
 }
 
@@ -103,10 +107,48 @@ static void put_csv_wanted(struct pf_stat_sheet *sheet, const struct pf_stat_lin
     pf_put_char(sheet->out, '\n');
 }
 
+/* Names of the columns before those of metrics, by unit. */
+static const char *const label_names[] = {
+    [PF_STAT_CPU] = "cpu\0",           [PF_STAT_ALL] = "\0",
+    [PF_STAT_SOCKET] = "socket\0cpus", [PF_STAT_DIE] = "die\0cpus",
+    [PF_STAT_CORE] = "core\0cpus",     [PF_STAT_THREAD] = "comm-pid\0",
+    [PF_STAT_NODE] = "node\0cpus",     [PF_STAT_CACHE] = "cache\0cpus",
+};
+
+static void put_csv_names(struct pf_stat_sheet *sheet)
+{
+    const char *separator = separator_of(sheet), *label = label_names[sheet->per],
+               *counters = label + strlen(label) + 1;
+    if (sheet->intervals)
+        pf_put_format(sheet->out, "time%s", separator);
+    if (*label)
+        pf_put_format(sheet->out, "%s%s", label, separator);
+    if (*label && *counters)
+        pf_put_format(sheet->out, "%s%s", counters, separator);
+    for (size_t i = 0; i < sheet->cell_count; i++) {
+        pf_put_name_bytes(sheet->out, sheet->cells[i].name, sheet->cells[i].bytes);
+        pf_put_string(sheet->out, separator);
+    }
+    pf_put_char(sheet->out, '\n');
+}
+
+static void put_csv_row(struct pf_stat_sheet *sheet, const struct pf_stat_line *of)
+{
+    put_csv_time(sheet);
+    put_csv_label(sheet, of);
+    for (size_t i = 0; i < sheet->cell_count; i++) {
+        if (!isnan(sheet->cells[i].value))
+            pf_put_format(sheet->out, "%.1f", sheet->cells[i].value);
+        pf_put_string(sheet->out, separator_of(sheet));
+    }
+    pf_put_char(sheet->out, '\n');
+}
+
 static int write_csv(struct perfile_reader *reader, const struct perfile_output_options *options, struct pf_text *out,
                      struct perfile_error *error)
 {
-    static const struct pf_stat_style style = {.line = put_csv_line, .metric = put_csv_wanted};
+    static const struct pf_stat_style style = {
+        .line = put_csv_line, .metric = put_csv_wanted, .names = put_csv_names, .row = put_csv_row};
     out->escapes = true;
     return pf_stat_write(reader, options, &style, out, error);
 }
@@ -205,10 +247,26 @@ static void put_json_line(struct pf_stat_sheet *sheet, const struct pf_stat_line
     pf_put_string(sheet->out, "}\n");
 }
 
+static void put_json_row(struct pf_stat_sheet *sheet, const struct pf_stat_line *of)
+{
+    pf_put_char(sheet->out, '{');
+    put_json_time(sheet);
+    put_json_label(sheet, of);
+    for (size_t i = 0; i < sheet->cell_count; i++) {
+        char value[PF_STAT_VALUE_BYTES] = "none";
+        if (!isnan(sheet->cells[i].value))
+            pf_format(value, sizeof(value), "%.1f", sheet->cells[i].value);
+        pf_put_string(sheet->out, i ? ", " : "");
+        pf_put_json_string(sheet->out, sheet->cells[i].name, sheet->cells[i].bytes);
+        pf_put_format(sheet->out, " : \"%s\"", value);
+    }
+    pf_put_string(sheet->out, "}\n");
+}
+
 static int write_json(struct perfile_reader *reader, const struct perfile_output_options *options, struct pf_text *out,
                       struct perfile_error *error)
 {
-    static const struct pf_stat_style style = {.line = put_json_line, .metric = put_json_wanted};
+    static const struct pf_stat_style style = {.line = put_json_line, .metric = put_json_wanted, .row = put_json_row};
     return pf_stat_write(reader, options, &style, out, error);
 }
 

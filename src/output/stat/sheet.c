@@ -221,6 +221,10 @@ static void put_lines(struct pf_stat_sheet *sheet, const struct pf_stat_style *s
     hide_idle(sheet);
     if (style->measure)
         style->measure(sheet);
+    if (pf_stat_has_only_metrics(sheet)) {
+        pf_stat_cells_put(sheet, style);
+        return;
+    }
     for (size_t i = 0; i < sheet->line_count && !(sheet->options->stat->flags & PERFILE_STAT_NO_COUNTS); i++)
         if (!sheet->lines[i].hidden)
             style->line(sheet, &sheet->lines[i]);
@@ -559,6 +563,7 @@ int pf_stat_write(struct perfile_reader *reader, const struct perfile_output_opt
     pf_map_close(&sheet.group_of);
     pf_map_close(&sheet.event_of);
     pf_map_close(&sheet.line_of);
+    pf_free(sheet.allocator, sheet.cells, sheet.cell_capacity * sizeof(*sheet.cells));
     pf_free(sheet.allocator, sheet.times, sheet.time_capacity * sizeof(*sheet.times));
     pf_free(sheet.allocator, sheet.wheres, sheet.where_capacity * sizeof(*sheet.wheres));
     pf_free(sheet.allocator, sheet.names, sheet.name_capacity * sizeof(*sheet.names));

@@ -81,6 +81,13 @@ struct pf_stat_wanted {
     struct pf_expression expression;
 };
 
+/* A metric in a row of metrics alone. */
+struct pf_stat_column {
+    const char *name;
+    size_t bytes;
+    double value; /* NAN: something that it needs was not counted */
+};
+
 /* Widths of columns of the text. */
 struct pf_stat_widths {
     size_t location, name, cgroup, metric;
@@ -117,6 +124,9 @@ struct pf_stat_sheet {
     struct pf_stat_wanted *wanted;
     size_t wanted_count, wanted_capacity;
     bool wanted_done;
+    struct pf_stat_column *cells; /* of the row */
+    size_t cell_count, cell_capacity;
+    bool cells_named;     /* the names of the columns were printed */
     uint64_t unsupported; /* lines so far */
     unsigned unit_width;  /* of the longest unit */
     struct pf_stat_widths widths;
@@ -124,7 +134,7 @@ struct pf_stat_sheet {
 
 enum { PF_STAT_VALUE_BYTES = 400 }; /* scales of files may be huge */
 
-enum pf_stat_form { PF_STAT_RATIO, PF_STAT_HUNDREDTHS, PF_STAT_PERCENT };
+enum pf_stat_form { PF_STAT_RATIO, PF_STAT_TENTHS, PF_STAT_HUNDREDTHS, PF_STAT_PERCENT };
 /* A metric that is shown with a count. */
 struct pf_stat_metric {
     double value;
@@ -140,6 +150,9 @@ struct pf_stat_style {
     void (*metric)(struct pf_stat_sheet *sheet, const struct pf_stat_line *of, const struct pf_stat_wanted *wanted,
                    double value);
     void (*end)(struct pf_stat_sheet *sheet); /* may be NULL */
+    /* Metrics alone: the names of sheet->cells, once, which may be NULL, and the values of the group of a line. */
+    void (*names)(struct pf_stat_sheet *sheet);
+    void (*row)(struct pf_stat_sheet *sheet, const struct pf_stat_line *of);
 };
 
 /* Writes all rounds. */
@@ -152,6 +165,14 @@ int pf_stat_wanted_open(struct pf_stat_sheet *sheet, struct perfile_error *error
 void pf_stat_wanted_close(struct pf_stat_sheet *sheet);
 /* Puts the metrics of all groups, after the lines. */
 void pf_stat_wanted_put(struct pf_stat_sheet *sheet, const struct pf_stat_style *style);
+/* The value of the metric of this number for a group; NAN: something that it needs was not counted. */
+double pf_stat_wanted_of(const struct pf_stat_sheet *sheet, size_t number, uint32_t group);
+/* Puts rows of metrics alone. */
+void pf_stat_cells_put(struct pf_stat_sheet *sheet, const struct pf_stat_style *style);
+static inline bool pf_stat_has_only_metrics(const struct pf_stat_sheet *sheet)
+{
+    return sheet->options->stat->flags & PERFILE_STAT_METRICS_ONLY;
+}
 /* Returns why the line does not have a number; NULL: it has one. */
 const char *pf_stat_missing(const struct pf_stat_line *line);
 /* Returns the line of the event in the group; NULL: there is none. */

@@ -73,6 +73,10 @@ static void put_heading(struct pf_stat_sheet *sheet)
         [PF_STAT_NODE] = "node   ctrs ",
         [PF_STAT_CACHE] = "cache                  ctrs ",
     };
+    if (pf_stat_has_only_metrics(sheet)) {
+        pf_put_string(sheet->out, "#           time ");
+        return;
+    }
     pf_put_format(sheet->out, "#           time %s%*s %*s events\n", labels[sheet->per], count_width(sheet), "counts",
                   (int)unit_width(sheet), "unit");
 }
@@ -212,6 +216,7 @@ static void put_count(struct pf_stat_sheet *sheet, const struct pf_stat_line *li
 static int format_metric(const struct pf_stat_metric *metric, char text[64])
 {
     return metric->form == PF_STAT_RATIO        ? pf_format(text, 64, "%8.3f", metric->value)
+           : metric->form == PF_STAT_TENTHS     ? pf_format(text, 64, "%8.1f", metric->value)
            : metric->form == PF_STAT_HUNDREDTHS ? pf_format(text, 64, "%7.2f ", metric->value)
                                                 : pf_format(text, 64, "%7.2f%%", metric->value);
 }
@@ -366,10 +371,34 @@ static void put_wanted(struct pf_stat_sheet *sheet, const struct pf_stat_line *o
     pf_put_char(sheet->out, '\n');
 }
 
-/*
- * ---- after the counters
- * ----------------------------------------------------------------------------------------------
- */
+/* ---- metrics alone ----------------------------------------------------------------------------------------------- */
+
+static void put_names(struct pf_stat_sheet *sheet)
+{
+    const size_t label = sheet->widths.location + (has_counters(sheet) ? COUNTERS_WIDTH : 0);
+    pf_put_format(sheet->out, "%*s", (int)label, "");
+    for (size_t i = 0; i < sheet->cell_count; i++) {
+        pf_put_char(sheet->out, ' ');
+        pf_put_name_bytes(sheet->out, sheet->cells[i].name, sheet->cells[i].bytes);
+    }
+    pf_put_char(sheet->out, '\n');
+}
+
+static void put_row(struct pf_stat_sheet *sheet, const struct pf_stat_line *of)
+{
+    put_time(sheet);
+    put_label(sheet, of);
+    for (size_t i = 0; i < sheet->cell_count; i++) {
+        const struct pf_stat_column *cell = &sheet->cells[i];
+        char value[PF_STAT_VALUE_BYTES] = "-";
+        if (!isnan(cell->value))
+            pf_format(value, sizeof(value), "%.1f", cell->value);
+        pf_put_format(sheet->out, " %*s", (int)pf_columns(cell->name, cell->bytes), value);
+    }
+    pf_put_char(sheet->out, '\n');
+}
+
+/* ---- after the counters ------------------------------------------------------------------------------------------ */
 
 /* As perf has it: a sign for every 5 % of difference. */
 static void put_table(struct pf_stat_sheet *sheet)
@@ -403,7 +432,7 @@ static void end(struct pf_stat_sheet *sheet)
 static int write_text(struct perfile_reader *reader, const struct perfile_output_options *options, struct pf_text *out,
                       struct perfile_error *error)
 {
-    static const struct pf_stat_style style = {begin, measure, put_line, put_wanted, end};
+    static const struct pf_stat_style style = {begin, measure, put_line, put_wanted, end, put_names, put_row};
     out->escapes = true;
     return pf_stat_write(reader, options, &style, out, error);
 }
