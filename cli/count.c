@@ -126,8 +126,11 @@ int pf_count_start(struct pf_count *count, const struct pf_settings *settings, s
     sigprocmask(SIG_BLOCK, NULL, &count->mask);
     if ((status = prepare_command(count)) || (status = pf_workload_signals("stat", false, &count->signals)))
         return status;
-    if ((result = open_writer(count, path)) < 0 || (result = open_counter(count)) < 0)
+    if ((result = open_writer(count, path)) < 0 || (result = open_counter(count)) < 0) {
+        if (pf_called_perf())
+            pf_message("stat: No supported events found."); /* perf's words, which scripts look for */
         return failure(count, result);
+    }
     getrusage(RUSAGE_CHILDREN, &count->before);
     if (own(settings)->delay_ms) {
         count->enable_ns = now_ns() + (int64_t)own(settings)->delay_ms * NS_PER_MS;

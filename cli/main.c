@@ -85,13 +85,45 @@ static int unknown_verb(const char *name)
     return PF_STATUS_USAGE;
 }
 
+/* Views of perf's verbs that are other verbs here, or, `verb` NULL, those to use instead. */
+static const struct {
+    const char *of, *view, *verb, *instead;
+} perf_views[] = {
+    {"sched", "script", "script", NULL},
+    {"lock", "script", "script", NULL},
+    {"lock", "info", NULL, "table threads; for the locks: lock contention --lock-addr"},
+    {"sched", "stats", NULL, "sched summary and sched cpu; for schedstat: cat /proc/schedstat before and after"},
+    {"sched", "replay", NULL, "sched timehist, which shows what replay would repeat"},
+};
+
+/* Takes such a view from the arguments, and changes the verb. A status, after a message. */
+static int choose_verb(const struct pf_command **command, char ***arguments)
+{
+    for (size_t i = 0; **arguments && i < sizeof(perf_views) / sizeof(perf_views[0]); i++) {
+        if (strcmp((*command)->name, perf_views[i].of) != 0 || strcmp(**arguments, perf_views[i].view) != 0)
+            continue;
+        if (!perf_views[i].verb) {
+            pf_message("%s: no view %s; instead: %s %s", (*command)->name, perf_views[i].view, pf_program_name(),
+                       perf_views[i].instead);
+            return PF_STATUS_USAGE;
+        }
+        *command = pf_command_find(perf_views[i].verb);
+        ++*arguments;
+        return PF_STATUS_OK;
+    }
+    return PF_STATUS_OK;
+}
+
 static int run_verb(const struct pf_command *command, char **arguments, struct pf_settings *settings)
 {
     char **record = pf_preset_find(command, arguments);
 
     if (record)
         return pf_preset_run(command, arguments, record, settings);
-    int status = pf_options_parse(command, arguments, settings);
+    int status = choose_verb(&command, &arguments);
+    if (status)
+        return status;
+    status = pf_options_parse(command, arguments, settings);
 
     pf_message_setup(settings->color, settings->quiet, settings->verbose);
     const bool interactive = !status && pf_tui_wanted(command, settings, &status);
@@ -119,7 +151,8 @@ static int run(char **arguments, struct pf_settings *settings)
 
     if (status)
         return status;
-    if (settings->version)
+    const bool is_perf_version = settings->verbose && !settings->operand_count && !settings->help; /* -v alone */
+    if (settings->version || is_perf_version)
         return pf_help_version(settings->build_options);
     if (!settings->operand_count)
         return settings->help ? pf_help_overview() : pf_help_missing_verb();

@@ -3,7 +3,9 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 #include <time.h>
 
 #include "base/error.h"
@@ -267,12 +269,12 @@ static int put_features(struct perfile_reader *reader, const struct pf_header_op
  * ---------------------------------------------------------------------------------------------
  */
 
-/* Of a directory, its main file is what was written last. */
+/* Of a directory, its main file is what was written last; of a stream, standard input is looked at as perf does. */
 bool pf_header_time(const char *path, int64_t *seconds)
 {
     char data[4096];
     struct stat st;
-    if (!path || stat(path, &st) < 0)
+    if (!path || (strcmp(path, "-") ? stat(path, &st) : fstat(STDIN_FILENO, &st)) < 0)
         return false;
     if (S_ISDIR(st.st_mode) &&
         (snprintf(data, sizeof(data), "%s/data", path) >= (int)sizeof(data) || stat(data, &st) < 0))

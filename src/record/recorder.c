@@ -459,6 +459,8 @@ static int write_header(struct perfile_recorder *recorder, struct perfile_error 
     int result = check_output(recorder, error);
     for (uint32_t i = 0; i < recorder->chosen.count && result == 0; i++)
         result = write_event(recorder, i, error);
+    if (result == 0 && recorder->output->options.mode == PERFILE_MODE_PIPE && young_later(recorder))
+        result = pf_writer_describe_events(recorder->writer, error); /* for headers, which list events */
     if (result == 0)
         result = pf_machine_features(recorder->writer, &recorder->chosen,
                                      young_later(recorder) ? PF_MACHINE_COMMON : PF_MACHINE_ALL, error);

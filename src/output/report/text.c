@@ -237,6 +237,12 @@ static int write_report(struct perfile_reader *reader, const struct perfile_outp
     struct pf_report_text table = {.report = &report, .out = out};
     if (options->header & PERFILE_HEADER_ONLY)
         return pf_header_put_only(reader, &header, out, error);
+    const bool is_list = options->report->flags & (PERFILE_REPORT_STATS | PERFILE_REPORT_TASKS);
+    if (is_list && options->header & PERFILE_HEADER_FIRST) {
+        const int headed_list = pf_header_put(reader, &header, out, error);
+        if (headed_list < 0)
+            return headed_list;
+    }
     if (options->report->flags & PERFILE_REPORT_STATS)
         return pf_stats_write(reader, options, out, error);
     if (options->report->flags & PERFILE_REPORT_TASKS)

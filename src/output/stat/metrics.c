@@ -102,7 +102,7 @@ static struct pf_stat_metric perf_metric_of(const struct pf_stat_group *group, c
     return (struct pf_stat_metric){0, NULL, PF_STAT_RATIO};
 }
 
-/* duration_time, which is no count. */
+/* duration_time counts nothing. */
 static bool is_of_nothing(const struct perfile_attr *attr)
 {
     return attr->type == PERFILE_TYPE_SOFTWARE && attr->config == PERFILE_COUNT_SW_DUMMY;

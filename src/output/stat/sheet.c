@@ -523,6 +523,14 @@ static uint64_t rounded_down(double mean)
     return mean < 0x1p64 ? (uint64_t)mean : UINT64_MAX;
 }
 
+static bool counts_anything(const struct pf_stat_sheet *sheet)
+{
+    for (size_t i = 0; i < sheet->line_count; i++)
+        if (sheet->lines[i].supported)
+            return true;
+    return !sheet->line_count;
+}
+
 static void put_totals(struct pf_stat_sheet *sheet, const struct pf_stat_style *style)
 {
     sheet->intervals = false;
@@ -536,6 +544,8 @@ static void put_totals(struct pf_stat_sheet *sheet, const struct pf_stat_style *
     put_lines(sheet, style);
     if (style->end)
         style->end(sheet);
+    if (sheet->options->stat->flags & PERFILE_STAT_PERF_METRICS && !counts_anything(sheet))
+        report_notes(sheet, "No supported events found."); /* perf's words */
 }
 
 int pf_stat_write(struct perfile_reader *reader, const struct perfile_output_options *options,

@@ -116,6 +116,11 @@ static void put_title(struct pf_stat_sheet *sheet)
         pf_put_name(sheet->out, sheet->options->stat->title);
         return;
     }
+    if (sheet->options->stat->flags & PERFILE_STAT_PERF_METRICS &&
+        perfile_reader_file(sheet->reader)->mode == PERFILE_MODE_PIPE) {
+        pf_put_string(sheet->out, "'pipe'"); /* as perf has it */
+        return;
+    }
     pf_put_char(sheet->out, '\'');
     if (perfile_feature_visit(sheet->reader, PERFILE_FEATURE_CMDLINE, &words, NULL) == PERFILE_ERROR_MEMORY)
         pf_memory_note_short(sheet->allocator);
