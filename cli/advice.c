@@ -215,6 +215,13 @@ static bool is_unwanted(void)
     return wanted && (!strcmp(wanted, "no") || !strcmp(wanted, "0"));
 }
 
+void pf_advice_discard(struct pf_advice *advice)
+{
+    for (size_t i = 0; i < PF_ADVICE_KINDS; i++)
+        free(advice->of[i].path);
+    *advice = (struct pf_advice){.over = true};
+}
+
 void pf_advice_give(struct pf_advice *advice, const char *input)
 {
     unsigned passed = is_unwanted() ? MAX_LINES : 0;
@@ -227,9 +234,7 @@ void pf_advice_give(struct pf_advice *advice, const char *input)
         else
             say_modules(advice, input, i);
     }
-    for (size_t i = 0; i < PF_ADVICE_KINDS; i++)
-        free(advice->of[i].path);
-    *advice = (struct pf_advice){.over = true};
+    pf_advice_discard(advice);
 }
 
 static void say_lost(const struct perfile_counts *counts, const char *input)

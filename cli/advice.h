@@ -20,6 +20,8 @@ struct pf_advice {
 
 /* For perfile_symbol_options.trouble; the context is a struct pf_advice. */
 void pf_advice_take(void *advice, const struct perfile_trouble *trouble);
+/* Discards everything collected. */
+void pf_advice_discard(struct pf_advice *advice);
 /* Prints the most important lines, then discards everything collected. */
 void pf_advice_give(struct pf_advice *advice, const char *input);
 /* Prints what is missing from the records that were read: losses while recording, and AUX data. */

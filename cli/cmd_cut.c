@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "edit.h"
+#include "guess.h"
 #include "litter.h"
 #include "rows.h"
 #include "sandbox.h"
@@ -172,13 +173,18 @@ static bool parse_way(const char *text, const struct way **way, struct perfile_s
 
 static int refuse_way(const struct pf_command *command, const char *text, const struct way *way)
 {
+    struct pf_guess guess = pf_guess_start(text);
+    char suggestion[80];
+
+    for (const struct way *known = ways; known->name; known++)
+        pf_guess_offer(&guess, known->name);
     if (way && way->unit)
         pf_message("%s: --split %s: needs a %s, as in --split %s=%s", command->name, text,
                    way->by == PERFILE_SPLIT_TIME ? "duration" : "size", way->name,
                    way->by == PERFILE_SPLIT_TIME ? "10ms" : "100M");
     else
-        pf_message("%s: unknown --split %s (valid: time=DURATION, size=BYTES, pid, tid, cpu, event, comm)",
-                   command->name, text);
+        pf_message("%s: unknown --split %s%s (valid: time=DURATION, size=BYTES, pid, tid, cpu, event, comm)",
+                   command->name, text, pf_guess_text(&guess, "", suggestion, sizeof(suggestion)));
     return PF_STATUS_USAGE;
 }
 

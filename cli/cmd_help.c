@@ -292,6 +292,8 @@ static int run(const struct pf_command *command, struct pf_settings *settings)
     struct pf_stream out;
 
     (void)command;
+    if (settings->operand_count && !about)
+        return pf_unknown_verb(settings->operands[0]);
     if (!pf_own(settings)->json && !pf_own(settings)->scdoc)
         return about ? pf_help_verb(about, settings->all) : pf_help_overview();
     if (pf_stream_open(&out, NULL))
@@ -315,6 +317,7 @@ const struct pf_command pf_command_help = {
     .operand_max = 1,
     .pages = true,
     .operand_values = {.known = verb_at},
+    .operand_is_free = true,
     .own_bytes = sizeof(struct settings),
     .groups = {PF_GROUP("Options", options), &pf_common_group},
     .run = run,

@@ -2,6 +2,8 @@
 #include "message.h"
 #include "options.h"
 
+#include <unistd.h>
+
 struct settings {
     const char *program; /* -s; NULL: not given */
     const char *itrace;
@@ -87,10 +89,43 @@ static const char *why_not(const struct pf_settings *settings)
     return NULL;
 }
 
+/* Scripts that come with perf, which are named instead of a recording, and what does the same. NULL: none of them. */
+static const char *instead_of_script(const char *name)
+{
+    static const char *const scripts[][2] = {
+        {"flamegraph", "flame --format html"},
+        {"stackcollapse", "flame --format folded"},
+        {"record", "record"},
+        {"report", "report"},
+        {"syscall-counts", "trace -s"},
+        {"failed-syscalls", "trace --failure"},
+        {"futex-contention", "offcpu"},
+        {"export-to-sqlite", "query"},
+    };
+
+    for (size_t i = 0; i < sizeof(scripts) / sizeof(scripts[0]); i++)
+        if (!strcmp(name, scripts[i][0]))
+            return scripts[i][1];
+    return NULL;
+}
+
+static bool is_script_of_perf(const struct pf_command *command, const struct pf_settings *settings)
+{
+    const char *name = settings->operand_count ? settings->operands[0] : "", *instead = instead_of_script(name);
+
+    if (!instead || access(name, F_OK) == 0)
+        return false;
+    pf_message("%s: there is no file %s, and perf's scripts are not run; instead: perfile %s", command->name, name,
+               instead);
+    return true;
+}
+
 static int run(const struct pf_command *command, struct pf_settings *settings)
 {
     const char *why = why_not(settings);
 
+    if (is_script_of_perf(command, settings))
+        return PF_STATUS_USAGE;
     if (why) {
         pf_message("%s: %s", command->name, why);
         return PF_STATUS_USAGE;

@@ -174,10 +174,31 @@ static const char *suggest_event(const struct pf_input *input, char buffer[80])
     return pf_guess_text(&guess, "", buffer, 80);
 }
 
+/* The nearest of the names that the message itself lists. */
+static const char *suggest_from(const char *message, const char *token, char buffer[80])
+{
+    static const char *const before[] = {"; valid: ", "; it has ", "; there are "};
+    struct pf_guess guess = pf_guess_start(token);
+    char name[PF_GUESS_BYTES];
+
+    for (size_t i = 0; *token && i < sizeof(before) / sizeof(before[0]); i++)
+        for (const char *at = strstr(message, before[i]); at; at = strchr(at, ',')) {
+            at += *at == ',' ? strspn(at, ", ") : strlen(before[i]);
+            snprintf(name, sizeof(name), "%.*s", (int)strcspn(at, ", "), at);
+            pf_guess_offer(&guess, name);
+            if (guess.best == name) {
+                snprintf(buffer, 80, "; did you mean %s?", name);
+                guess.best = NULL; /* the name is in the text */
+            }
+        }
+    return guess.distance && guess.distance < pf_guess_start(token).distance ? buffer : "";
+}
+
 /* "unknown X; valid: ..." becomes "unknown X; did you mean Y? (valid: ...)". */
 static void refuse(const struct pf_input *input, bool unknown)
 {
-    const char *verb = input->command->name, *message = pf_error_sentence(&input->error, verb);
+    const char *verb = input->command->name, *what = input->error.what; /* may be the name of a function */
+    const char *message = pf_error_sentence(&input->error, strncmp(what, "perfile_", 8) ? verb : what);
     const char *list = strstr(message, "; ");
     char suggestion[80];
     const char *meant = !unknown ? ""
@@ -185,6 +206,8 @@ static void refuse(const struct pf_input *input, bool unknown)
                             ? suggest_event(input, suggestion)
                             : pf_options_suggest(input->command, input->settings, input->error.token, suggestion);
 
+    if (unknown && !*meant)
+        meant = suggest_from(message, input->error.token, suggestion);
     if (*meant && list)
         pf_message("%s: %.*s%s (%s)", verb, (int)(list - message), message, meant, list + 2);
     else

@@ -64,7 +64,7 @@ static int known_from_perf(const struct perf_verb *verb)
     return PF_STATUS_USAGE;
 }
 
-static int unknown_verb(const char *name)
+int pf_unknown_verb(const char *name)
 {
     struct pf_guess guess = pf_guess_start(name);
     struct stat status;
@@ -161,7 +161,7 @@ static int run(char **arguments, struct pf_settings *settings)
     if (!strcmp(operands[0], "version")) /* as perf has it */
         return run_version(operands + 1, settings);
     command = pf_command_find(operands[0]);
-    return command ? run_verb(command, operands + 1, settings) : unknown_verb(operands[0]);
+    return command ? run_verb(command, operands + 1, settings) : pf_unknown_verb(operands[0]);
 }
 
 /*

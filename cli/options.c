@@ -790,26 +790,16 @@ int pf_options_parse(const struct pf_command *command, char **arguments, struct 
 
 /* ---- lists that the library refused ---------------------------------------------------------------------------- */
 
-/* "+a", "-a", "TYPE:a" and "a" are all about a. */
+/* The token is a word of the list: "+a", "-a", "TYPE:a" and "a" are all about a. */
 static const char *suggest_of_list(const struct pf_command *command, const struct pf_option *option, const char *list,
                                    const char *token, char buffer[80])
 {
+    struct pf_guess guess = pf_guess_start(token);
     const char *value, *doc;
-    char word[PF_GUESS_BYTES];
 
-    while (*list) {
-        struct pf_guess guess;
-        size_t bytes = strcspn(list, ",;:+-");
-
-        snprintf(word, sizeof(word), "%.*s", (int)(bytes < sizeof(word) ? bytes : sizeof(word) - 1), list);
-        guess = pf_guess_start(word);
-        for (size_t i = 0; (value = pf_value_at(&option->values, command, i, &doc)); i++)
-            pf_guess_offer(&guess, value);
-        if (bytes && guess.distance && strcmp(word, token) == 0)
-            return pf_guess_text(&guess, "", buffer, 80);
-        list += bytes + (list[bytes] != 0);
-    }
-    return "";
+    for (size_t i = 0; (value = pf_value_at(&option->values, command, i, &doc)); i++)
+        pf_guess_offer(&guess, value);
+    return *token && strstr(list, token) && guess.distance ? pf_guess_text(&guess, "", buffer, 80) : "";
 }
 
 const char *pf_options_suggest(const struct pf_command *command, struct pf_settings *settings, const char *token,

@@ -275,6 +275,8 @@ extern const struct pf_command *const pf_commands[];
 /* Whether the command has these options. */
 bool pf_command_has_group(const struct pf_command *command, const struct pf_option_group *group);
 const struct pf_command *pf_command_find(const char *name);
+/* Reports that there is no such verb, and what it could be: PF_STATUS_USAGE. */
+int pf_unknown_verb(const char *name);
 
 extern const struct pf_option_group pf_input_group;     /* where to read from and how */
 extern const struct pf_option_group pf_reading_group;   /* how: for verbs with several recordings */

@@ -569,16 +569,21 @@ static int write_output(struct run *run)
     return status;
 }
 
-static void advise(struct run *run)
+/* Where an option was refused, nothing about the recording changes the answer. */
+static void advise(struct run *run, int status)
 {
     struct pf_input *input = &run->input;
 
+    run->advised = true;
+    if (status == PF_STATUS_USAGE && !(was_read(run) && is_empty(run))) {
+        pf_advice_discard(&run->advice);
+        return;
+    }
     if (input->reader && input->settings->advises_views)
         pf_advice_fitting(input->reader, input->log.input);
     pf_advice_give(&run->advice, input->log.input);
     if (input->reader && !input->settings->dump.aux)
         pf_advice_missing(input->reader, input->log.input);
-    run->advised = true;
 }
 
 /* The interactive view shows what is printed here. */
@@ -588,7 +593,7 @@ static int report_end(void *context)
 
     pf_log_finish(&run->input.log);
     const int status = pf_input_losses(&run->input);
-    advise(run);
+    advise(run, status);
     return status;
 }
 
@@ -681,7 +686,7 @@ int pf_run_output(const struct pf_command *command, struct pf_settings *settings
     if (settings->tui)
         pf_message_release(); /* when the view could not begin */
     if (!run.advised)
-        advise(&run); /* after the pager */
+        advise(&run, status); /* after the pager */
     pf_inputs_close(&run.more);
     perfile_close(run.before.reader);
     perfile_close(run.input.reader);

@@ -5,7 +5,7 @@
 The examples of cli/examples.def run as they are, in a folder with recordings under the names that they use. Other programs are
 replaced by ones that only read, and commands that record this machine by a check of their options: NEVER_RUN names them.
 """
-import json, os, pathlib, re, shlex, shutil, subprocess, sys, tarfile, tempfile
+import fnmatch, json, os, pathlib, re, shlex, shutil, subprocess, sys, tarfile, tempfile
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent))
 import hermetic
@@ -82,15 +82,18 @@ class Box:
             (work / name).mkdir(parents=True)
         found = next((BY_WORD[word] for word in BY_WORD if word in command), BY_VERB.get(verb))
         recording = self.source / (f'tests/data/{found}.perf.data' if found else DEMO)
+        words = ['perf.data', 'before.data', *re.split(r"[\s';]+", command)]
         for name in NAMES:
-            shutil.copy(recording, work / name)
+            if any(fnmatch.fnmatch(name, word) for word in words):
+                shutil.copy(recording, work / name)
         for name in 'kallsyms.txt', 'kallsyms.copy', 'srv/target/kallsyms':
             shutil.copy(self.source / 'tests/data/lock.kallsyms', work / name)
         for name in 'vmlinux-6.12', 'server', 'program':
-            shutil.copy(self.real, work / name)
+            os.symlink(self.real, work / name)
         with tarfile.open(work / 'perf.data.tar.gz', 'w:gz'):
             pass
-        self.run(work, 'convert', '--mode', 'pipe', 'perf.data', '-o', 'public.data')
+        if ' public.data -o -' in command:
+            self.run(work, 'convert', '--mode', 'pipe', 'perf.data', '-o', 'public.data')
         if 'profiles' in command:
             self.run(work, 'export', '--format', 'parquet', '--partition', 'host,date', '-o', 'srv/profiles', 'perf.data')
             os.symlink('srv/profiles', work / 'profiles')
@@ -220,7 +223,7 @@ def main():
         maps = subprocess.check_output([box.real, 'table', 'samples', '--format', 'csv', '--columns', 'pid', source / DEMO], text=True)
         box.pid = maps.split()[1]
         verbs = {verb['name']: verb for verb in described['verbs']}
-        general = {'--help', '--version', '--no-pager', '--color', '-q', '-v'}
+        general = {'--candidates', '--help', '--version', '--no-pager', '--color', '-q', '-v'}
         examples = [(example['command'], verb) for verb, about in [('', described), *verbs.items()] for example in about['examples']]
         for verb in verbs:
             if not any(of == verb for _, of in examples):
