@@ -16,8 +16,8 @@ enum value { TEXT, OPTIONAL_TEXT, BYTES, FLAG, U32, I32, U64, NUMBER, OPTIONAL_N
 enum { MAX_FIELDS = 12, BUILD_ID = 20 };
 
 /*
- * NUMBER: of an item of the kind `max`; LAST_NUMBER is left out, with the tab before it, where it is NO_ID. U32: at most
- * `max`, 0: any number.
+ * NUMBER: of an item of the kind `max`; LAST_NUMBER, which can be NO_ID, too, is left out where it and all after it are
+ * that. U32: at most `max`, 0: any number.
  */
 struct field {
     size_t offset;
@@ -90,31 +90,6 @@ static const struct layout {
      'A',
      {{AT(tag, name), TEXT, 0}, {AT(tag, text), TEXT, 0}, {AT(tag, next), OPTIONAL_NUMBER, PF_AGGREGATE_TAGS}},
      3},
-    {PF_AGGREGATE_KEYS,
-     'K',
-     {{AT(key, event), NUMBER, PF_AGGREGATE_EVENTS},
-      {AT(key, pid), I32, 0},
-      {AT(key, tid), I32, 0},
-      {AT(key, cpu), I32, 0},
-      {AT(key, comm), OPTIONAL_TEXT, 0},
-      {AT(key, cgroup), OPTIONAL_TEXT, 0},
-      {AT(key, time), U64, 0},
-      {AT(key, tags), LAST_NUMBER, PF_AGGREGATE_TAGS}},
-     8},
-    {PF_AGGREGATE_NODES,
-     'S',
-     {{offsetof(struct pf_tree_link, parent), OPTIONAL_NUMBER, PF_AGGREGATE_NODES},
-      {offsetof(struct pf_tree_link, frame), NUMBER, PF_AGGREGATE_FRAMES}},
-     2},
-    {PF_AGGREGATE_ROWS,
-     'R',
-     {{AT(row, node), OPTIONAL_NUMBER, PF_AGGREGATE_NODES},
-      {AT(row, key), NUMBER, PF_AGGREGATE_KEYS},
-      {AT(row, leaf), NUMBER, PF_AGGREGATE_FRAMES},
-      {AT(row, values[0]), U64, 0},
-      {AT(row, values[1]), U64, 0},
-      {AT(row, values[2]), U64, 0}},
-     6},
     {PF_AGGREGATE_RECORDINGS,
      'D',
      {{AT(recording, path), OPTIONAL_TEXT, 0},
@@ -129,6 +104,32 @@ static const struct layout {
       {AT(recording, wall_time), U64, 0},
       {AT(recording, clock_time), U64, 0}},
      11},
+    {PF_AGGREGATE_KEYS,
+     'K',
+     {{AT(key, event), NUMBER, PF_AGGREGATE_EVENTS},
+      {AT(key, pid), I32, 0},
+      {AT(key, tid), I32, 0},
+      {AT(key, cpu), I32, 0},
+      {AT(key, comm), OPTIONAL_TEXT, 0},
+      {AT(key, cgroup), OPTIONAL_TEXT, 0},
+      {AT(key, time), U64, 0},
+      {AT(key, tags), LAST_NUMBER, PF_AGGREGATE_TAGS},
+      {AT(key, recording), LAST_NUMBER, PF_AGGREGATE_RECORDINGS}},
+     9},
+    {PF_AGGREGATE_NODES,
+     'S',
+     {{offsetof(struct pf_tree_link, parent), OPTIONAL_NUMBER, PF_AGGREGATE_NODES},
+      {offsetof(struct pf_tree_link, frame), NUMBER, PF_AGGREGATE_FRAMES}},
+     2},
+    {PF_AGGREGATE_ROWS,
+     'R',
+     {{AT(row, node), OPTIONAL_NUMBER, PF_AGGREGATE_NODES},
+      {AT(row, key), NUMBER, PF_AGGREGATE_KEYS},
+      {AT(row, leaf), NUMBER, PF_AGGREGATE_FRAMES},
+      {AT(row, values[0]), U64, 0},
+      {AT(row, values[1]), U64, 0},
+      {AT(row, values[2]), U64, 0}},
+     6},
 };
 static const size_t losses[] = {
     offsetof(struct perfile_losses, samples),    offsetof(struct perfile_losses, filtered),
@@ -181,17 +182,20 @@ static void put_value(struct pf_text *to, const struct field *field, const void 
         return;
     default:
         memcpy(&number, at, sizeof(number));
-        if (field->value == OPTIONAL_NUMBER && number == PERFILE_NO_ID)
+        if ((field->value == OPTIONAL_NUMBER || field->value == LAST_NUMBER) && number == PERFILE_NO_ID)
             pf_put_char(to, '-');
         else
             pf_put_unsigned(to, number);
     }
 }
 
-static bool is_left_out(const struct field *field, const void *item)
+static bool is_left_out(const struct layout *layout, size_t first, const void *item)
 {
-    return field->value == LAST_NUMBER &&
-           *(const uint32_t *)(const void *)((const char *)item + field->offset) == PERFILE_NO_ID;
+    for (size_t i = first; i < layout->count; i++)
+        if (layout->fields[i].value != LAST_NUMBER ||
+            *(const uint32_t *)(const void *)((const char *)item + layout->fields[i].offset) != PERFILE_NO_ID)
+            return false;
+    return true;
 }
 
 static void put_list(struct pf_text *to, const struct perfile_profile *profile, const struct layout *layout)
@@ -200,7 +204,7 @@ static void put_list(struct pf_text *to, const struct perfile_profile *profile, 
     for (size_t i = 0; i < list->count && !to->failed; i++) {
         const void *item = (const char *)list->items + i * pf_aggregate_bytes(layout->kind);
         pf_put_char(to, layout->letter);
-        for (size_t k = 0; k < layout->count && !is_left_out(&layout->fields[k], item); k++) {
+        for (size_t k = 0; k < layout->count && !is_left_out(layout, k, item); k++) {
             pf_put_char(to, '\t');
             put_value(to, &layout->fields[k], item);
         }
@@ -319,7 +323,7 @@ static bool take_signed(const char *value, size_t bytes, int32_t *to)
 static bool take_u32(const struct reading *r, const struct field *field, const char *value, size_t bytes, uint32_t *to)
 {
     uint64_t number;
-    if (field->value == OPTIONAL_NUMBER && bytes == 1 && *value == '-') {
+    if ((field->value == OPTIONAL_NUMBER || field->value == LAST_NUMBER) && bytes == 1 && *value == '-') {
         *to = PERFILE_NO_ID;
         return true;
     }
