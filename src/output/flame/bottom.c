@@ -33,12 +33,39 @@ static int fail_level(const struct pf_bottom_options *options, const char *word,
     return pf_about(error, word, bytes,
                     pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "by", "unknown level '%.*s'; valid: %s%s",
                             (int)pf_min(bytes, 80), word, pf_key_list(set, known, sizeof(known)),
-                            options->reader ? ", and columns of reports that describe samples" : ""));
+                            options->reader    ? ", and columns of reports that describe samples"
+                            : options->profile ? ", and what else the profile keeps"
+                                               : ""));
+}
+
+/* Also the control group, which is a key of profiles, and a column of reports. */
+static bool has_tag(const struct perfile_profile *profile, const char *name)
+{
+    struct perfile_profile_tag tag = PERFILE_PROFILE_TAG_INIT;
+    for (size_t i = 0; perfile_profile_tag_at(profile, i, &tag) == 0; i++)
+        if (strcmp(tag.name, name) == 0)
+            return true;
+    return strcmp(name, pf_key_name(PF_KEY_cgroup)) == 0;
+}
+
+static int add_profile_tag(struct pf_bottom *bottom, const struct pf_bottom_options *options, const char *word,
+                           size_t bytes, struct perfile_error *error)
+{
+    char *name = pf_arena_text(&bottom->arena, word, bytes);
+    if (!name)
+        return pf_fail_memory(error, "flame graph");
+    if (bottom->name_count == PF_TAGS_MAX || !has_tag(options->profile, name))
+        return fail_level(options, word, bytes, error);
+    bottom->levels[bottom->level_count++] = PF_KEYS + (unsigned)bottom->name_count;
+    bottom->names[bottom->name_count++] = name;
+    return 0;
 }
 
 static int add_tag(struct pf_bottom *bottom, const struct pf_bottom_options *options, const char *word, size_t bytes,
                    struct perfile_error *error)
 {
+    if (options->profile)
+        return add_profile_tag(bottom, options, word, bytes, error);
     if (!options->reader)
         return fail_level(options, word, bytes, error);
     if (!bottom->tags && !(bottom->tags = pf_tags_open(options->reader, bottom->allocator)))
@@ -84,7 +111,7 @@ int pf_bottom_open(struct pf_bottom *bottom, const struct pf_bottom_options *opt
 {
     const struct perfile_allocator *allocator = options->allocator;
     const char *quantum = options->quantum;
-    *bottom = (struct pf_bottom){.allocator = allocator, .quantum_ns = default_quantum_ns};
+    *bottom = (struct pf_bottom){.allocator = allocator, .quantum_ns = default_quantum_ns, .profile = options->profile};
     pf_arena_open(&bottom->arena, allocator);
     for (size_t i = 0; i < PF_BOTTOM_LEVELS; i++)
         pf_pairs_open(&bottom->positions[i], allocator);
@@ -129,8 +156,20 @@ struct owner {
     uint64_t number;
 };
 
+static struct owner owner_of_row(const struct pf_bottom *bottom, const char *name)
+{
+    const char *text = strcmp(name, pf_key_name(PF_KEY_cgroup)) == 0 ? bottom->row->cgroup : NULL;
+    struct perfile_profile_tag tag = PERFILE_PROFILE_TAG_INIT;
+    for (uint32_t i = bottom->row->tags; !text && perfile_profile_tag_at(bottom->profile, i, &tag) == 0; i = tag.next)
+        if (strcmp(tag.name, name) == 0)
+            text = tag.text;
+    return (struct owner){text ? text : "[unknown]", 0};
+}
+
 static struct owner owner_of_tag(const struct pf_bottom *bottom, unsigned tag, const struct pf_profile_sample *sample)
 {
+    if (bottom->profile)
+        return owner_of_row(bottom, bottom->names[tag]);
     const uint32_t number = pf_tags_number(bottom->tags, sample);
     return (struct owner){number == UINT32_MAX ? NULL : pf_tags_text(bottom->tags, number, tag), 0};
 }

@@ -19,7 +19,12 @@ struct pf_bottom {
     struct pf_arena arena;             /* names */
     unsigned levels[PF_BOTTOM_LEVELS]; /* from the root */
     size_t level_count;
-    struct pf_tags *tags; /* NULL: no level is one */
+    struct pf_tags *tags; /* of samples; NULL: no level is one */
+    /* Of rows of a profile: the names of the levels that are tags, and the row that comes next. */
+    const struct perfile_profile *profile;
+    const char *names[PF_TAGS_MAX];
+    size_t name_count;
+    const struct perfile_profile_sample *row;
     uint64_t quantum_ns;
     struct pf_pairs positions[PF_BOTTOM_LEVELS]; /* by level: struct owner to a position in frames */
     struct pf_flame_frame *frames;
@@ -31,7 +36,8 @@ struct pf_bottom_options {
     const struct perfile_allocator *allocator;
     const char *by;                /* a list like "cpu,comm" */
     const char *quantum;           /* like "100ms", which NULL stands for */
-    struct perfile_reader *reader; /* that tags are of; NULL: levels are keys alone */
+    struct perfile_reader *reader; /* that tags are of; NULL: levels are keys alone, or tags of the profile */
+    const struct perfile_profile *profile;
 };
 /* Close it after failures, too. */
 int pf_bottom_open(struct pf_bottom *bottom, const struct pf_bottom_options *options, struct perfile_error *error);

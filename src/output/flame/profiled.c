@@ -77,6 +77,7 @@ static uint32_t bottom_of(struct profiled *p, const struct perfile_profile_sampl
                                              .time = row->time};
     struct pf_flame_recording *g = p->g;
     uint32_t node = 0;
+    g->bottom.row = row;
     for (size_t level = 0; level < g->bottom.level_count; level++) {
         const uint32_t frame = pf_bottom_frame(&g->bottom, level, &sample);
         node = frame == UINT32_MAX ? 0 : pf_tree_child(&g->stacks[0].tree, node, frame | PF_FLAME_BOTTOM);
@@ -166,7 +167,8 @@ int pf_flame_recording_of_profile(struct pf_flame_recording *g, const struct per
     const struct perfile_flame_options *flame = options->flame;
     struct profiled p = {.g = g, .profile = profile};
     *g = (struct pf_flame_recording){.allocator = pf_allocator_or_default(options->allocator), .options = options};
-    const struct pf_bottom_options bottom = {g->allocator, flame->by ? flame->by : "comm", flame->time_quantum, NULL};
+    const struct pf_bottom_options bottom = {g->allocator, flame->by ? flame->by : "comm", flame->time_quantum, NULL,
+                                             profile};
     int result = pf_bottom_open(&g->bottom, &bottom, error);
     if (result == 0)
         result = choose_event(&p, error);
