@@ -126,6 +126,8 @@ static int show(const struct pf_record_show *how, struct pf_settings *settings, 
 
 /* ---- both -------------------------------------------------------------------------------------------------------- */
 
+enum { PIPE_BYTES = 1 << 20 }; /* as much as every user may have */
+
 static int fail(const struct pf_record_show *how)
 {
     pf_message("%s: %s", how->command->name, strerror(errno));
@@ -163,7 +165,8 @@ int pf_record_show(const struct pf_record_show *how, struct pf_settings *setting
 
     if ((!how->at_once && file < 0) || pipe2(ends, O_CLOEXEC) < 0)
         return fail(how);
-    pf_pager_setup(false); /* the process that shows starts it */
+    (void)fcntl(ends[1], F_SETPIPE_SZ, PIPE_BYTES); /* the default, 64 KiB, is a few milliseconds of system calls */
+    pf_pager_setup(false);                          /* the process that shows starts it */
     const pid_t reader = fork();
 
     if (reader < 0)

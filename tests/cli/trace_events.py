@@ -24,7 +24,7 @@ FIELDS = {
     OPEN: (('int', '__syscall_nr', 4, 1), ('int', 'dfd', 4, 1), ('long', 'filename', 8, 0), ('long', 'flags', 8, 0), ('long', 'mode', 8, 0)),
 }
 NAMES = {ENTER: 'raw_syscalls:sys_enter', EXIT: 'raw_syscalls:sys_exit', KINDS: 'demo:kinds', OPEN: 'syscalls:sys_enter_openat'}
-READ, OPENAT = 0, 257
+READ, SIGRETURN, OPENAT = 0, 15, 257
 TYPE = 'TID|TIME|CPU|PERIOD|RAW|IDENTIFIER'
 
 
@@ -121,11 +121,19 @@ def check_at_once(path, whole):
     assert process.returncode == 0 and first == CALLS and first + rest.decode() == whole, (first, rest, errors)
 
 
+def check_end_of_handler(folder):
+    """The kernel reports the return of rt_sigreturn under the number -1: it did return."""
+    samples = [enter(1000, SIGRETURN), leave(1001, -1, 0), enter(1002, READ, 3), leave(1003, READ, 1)]
+    done = trace('-s', assemble(folder / 'handler.data', samples))
+    assert 'did not return' not in done.stderr and ' read ' in done.stdout, done
+
+
 def main():
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         path = assemble(folder / 'events.data', SAMPLES)
         check_lines(path)
+        check_end_of_handler(folder)
         assert trace(assemble(folder / 'events.pipe', SAMPLES, '--pipe')).stdout == trace(path).stdout
         rounds = [SAMPLES[0], SAMPLES[1], 'round', SAMPLES[3], 'round', SAMPLES[5], 'round']
         check_at_once(assemble(folder / 'rounds.pipe', rounds, '--pipe'), trace(path).stdout)

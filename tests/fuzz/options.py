@@ -68,6 +68,7 @@ OWN_VALUES = {
     '--symfs': ['{symfs}', '/nonexistent'], '--source-dir': ['{symfs}'], '--archive': ['{archive}'], '--kallsyms': ['{kallsyms}'],
     '--vmlinux': ['{elf}'], '--missing': ['{recording}'], '--buildid-dir': ['{folder}'], '--by': ['cpu', 'comm', 'pid,tid', 'time', 'event'],
     '--time': VALUES['START,STOP'], '--map': ['a=b', '/usr=/opt'], '--jobs': ['1', '2', '4'], '--delay': ['0'],
+    '--expr': ['read', '!open', '%file', 'sched:*', 'sched:sched_switch/x/,read', '{a:b,c:*}'],
 }
 LISTS = ('list', 'fields')
 # How companions are made of a recording; their path and that of the recording come last.
