@@ -7,6 +7,7 @@
 #include "presets.h"
 #include "record_output.h"
 #include "record_page.h"
+#include "record_probes.h"
 #include "record_rows.h"
 #include "record_repeat.h"
 #include "record_show.h"
@@ -38,6 +39,10 @@ static const struct pf_option what_options[] = {
         "Only record the preceding tracepoint, or all that a wildcard matches, if its fields match: 'prev_pid != 0'.",
         .set = pf_add_event_filter),
     PF_FLAG("exclude-perf", 0, .set = pf_exclude_self, "Do not record the preceding tracepoint for perfile itself."),
+    PF_ROW(LINES, "probe", 0, "[FILE:]DEFINITION", AT(probes),
+           "Add this probe of a program, a library or the kernel, record it and remove it at the end: libc:malloc, "
+           "'./prog:parse:3 name:string'. perfile-probe(1) describes definitions."),
+    TEXT("tracefs", 0, "DIR", tracefs, "The folder to write probes to instead of tracefs.", .hidden = true),
     TEXT("freq", 'F', "N", frequency, "Take N samples per second on each CPU [4000], or max: as many as allowed.",
          .first = true),
     NUMBER("count", 'c', "N", options.period, "Take a sample every N events."),
@@ -977,12 +982,23 @@ static int record_once(const struct pf_command *command, struct pf_settings *set
     return status;
 }
 
-static int run(const struct pf_command *command, struct pf_settings *settings)
+static int run_without_probes(const struct pf_command *command, struct pf_settings *settings)
 {
     if (!pf_record_repeats(settings))
         return record_once(command, settings);
     const int status = pf_record_page_check(settings, false);
     return status ? status : pf_record_repeat(command, settings, record_once);
+}
+
+static int run(const struct pf_command *command, struct pf_settings *settings)
+{
+    struct pf_record_probes *probes;
+    int status = pf_record_probes_open(settings, &probes);
+
+    if (!status)
+        status = run_without_probes(command, settings);
+    pf_record_probes_close(probes);
+    return status;
 }
 
 const struct pf_command pf_command_record = {

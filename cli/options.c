@@ -245,6 +245,7 @@ void pf_settings_free(struct pf_settings *settings)
 {
     free(settings->fields);
     free(settings->record.events);
+    free(settings->record.probes);
     for (size_t i = 0; i < settings->record.filter_count; i++)
         free(settings->record.filters[i]);
     free(settings->record.filters);

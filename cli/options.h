@@ -34,6 +34,8 @@ struct pf_record_settings {
     char *events;   /* -e, joined from all that were given; owned */
     char **filters; /* filters[i] belongs to the i-th event, or NULL; owned */
     size_t filter_count;
+    char *probes;        /* --probe, a line each; NULL: none; owned */
+    const char *tracefs; /* the folder of their files; NULL: that of this machine */
     const char *frequency;
     const char *ring_size;
     const char *fail_on_lost;

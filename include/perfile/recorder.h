@@ -289,6 +289,36 @@ PERFILE_API PERFILE_MUST_CHECK int
 perfile_known_events(const char *pattern, int (*each)(void *context, const struct perfile_known_event *event),
                      void *context, struct perfile_error *error);
 
+/* ---- the probes of this machine --------------------------------------------------------------------------------- */
+
+/* A line of uprobe_events or kprobe_events. */
+struct perfile_probe_entry {
+    size_t size;
+    const char *group, *event;
+    const char *target;    /* "/tmp/a.out:0x0000000000001159", "vfs_read+4" */
+    const char *arguments; /* "x=%di:s32"; "": none */
+    bool is_return;
+    bool is_kernel;
+};
+#define PERFILE_PROBE_ENTRY_INIT PERFILE_SIZED(struct perfile_probe_entry)
+
+/*
+ * Probes of the kernel, then those of programs. `tracefs` is the folder that it is mounted on; NULL: that of this
+ * machine, which is mounted if that is possible. Errors: OPEN (not mounted, no permission: the message says what to
+ * do), READ, MEMORY, STOPPED.
+ */
+PERFILE_API PERFILE_MUST_CHECK int
+perfile_probes_list(const char *tracefs, int (*take)(void *context, const struct perfile_probe_entry *entry),
+                    void *context, struct perfile_error *error);
+/*
+ * Writes one line to uprobe_events or kprobe_events: "p:GROUP/EVENT TARGET", "r:GROUP/EVENT TARGET", "-:GROUP/EVENT".
+ * Errors: OPEN, WRITE (the kernel refuses it: the message has its reason from the error_log), MEMORY.
+ */
+PERFILE_API PERFILE_MUST_CHECK int perfile_probes_write(const char *tracefs, bool is_kernel, const char *line,
+                                                        struct perfile_error *error);
+/* The folder of tracefs; mounts it if that is possible. Errors: OPEN, LIMIT (`capacity`). */
+PERFILE_API PERFILE_MUST_CHECK int perfile_probes_folder(char *path, size_t capacity, struct perfile_error *error);
+
 #ifdef __cplusplus
 }
 #endif

@@ -27,6 +27,7 @@ PERF = {
     'lock report': 'c=combine-locks D=dump-raw-trace E=entries F=field f=force i=input k=key q=quiet t=threads v=verbose',
     'lock contention': 'a=all-cpus b=use-bpf C=cpu D=dump-raw-trace E=entries F=field f=force G=cgroup-filter i=input J=inject-delay k=key l=lock-addr L=lock-filter M=map-nr-entries o=lock-owner p=pid q=quiet S=callstack-filter t=threads v=verbose x=field-separator Y=type-filter',
     'mem report': 'C=cpu D=dump-raw-samples f=force i=input p=phys-data s=sort t=type T=type-profile U=hide-unresolved v=verbose x=field-separator',
+    'probe': 'a=add d=del D=definition f=force F=funcs k=vmlinux L=line l=list m=module n=dry-run q=quiet s=source v=verbose V=vars x=exec',
     'record': 'a=all-cpus b=branch-any B=no-buildid c=count C=cpu d=data D=delay e=event F=freq g=call-graph G=cgroup I=intr-regs i=no-inherit j=branch-filter k=clockid m=mmap-pages N=no-buildid-cache n=no-samples o=output P=period p=pid q=quiet R=raw-samples r=realtime S=snapshot s=stat t=tid T=timestamp u=uid v=verbose W=weight z=compression-level',
     'report': 'b=branch-stack c=comms C=cpu d=dsos D=dump-raw-trace F=fields f=force g=call-graph G=inverted H=hierarchy i=input I=show-info k=vmlinux M=disassembler-style m=modules n=show-nr-samples p=parent q=quiet s=sort S=symbols t=field-separator T=threads U=hide-unresolved v=verbose w=column-widths x=exclude-other',
     'sched latency': 'C=CPU D=dump-raw-trace f=force i=input p=pids s=sort v=verbose',

@@ -169,7 +169,8 @@ def main():
         environment = hermetic.environment(PATH=f'{folder}:/usr/bin:/bin:{os.environ["PATH"]}', HOME=name,
                                            **{variable[1:]: value for variable, value in folders.items()})
         version = subprocess.run([folder / 'perfile', '--version'], capture_output=True, text=True).stdout.split()[1]
-        replacements = {version: '@VERSION@', **{value: name for name, value in folders.items()}}
+        replacements = {version: '@VERSION@', **{value: name for name, value in folders.items()},
+                        **{str(target.resolve()): f'${name.upper()}' for name, target in LINKS.items()}}
         failed = sum(run_file(path, environment, replacements, options.update) for path in options.cases)
     sys.exit(failed > 0)
 

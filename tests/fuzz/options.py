@@ -40,7 +40,7 @@ EXPECTED = 0, 1, 2, 3
 USAGE = 2
 COLOR = re.compile(rb'\x1b\[[0-9;]*m')
 CONTROL = re.compile(rb'^perfile:.*[\x00-\x08\x0b-\x1f\x7f]', re.M)
-WITHOUT_FILES = 'record', 'top', 'list', 'help', 'completion'  # they need the machine, or read nothing
+WITHOUT_FILES = 'record', 'top', 'list', 'probe', 'help', 'completion'  # they need the machine, or read nothing
 RECORDING_VIEW = 'record'  # the same, of verbs that have views
 WRITING = 'repair convert inject cut merge anonymize index bundle archive'.split()  # beside the recording without -o
 # What would leave the folder of the test, wait for input, or start programs; --output is in Maker.fixed.

@@ -7,31 +7,23 @@
 #include <elfutils/libdw.h>
 #include <elfutils/libdwelf.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <gelf.h>
 #include <setjmp.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/error.h"
 #include "base/locale.h"
+#include "symbol/dwarf/dwarf_file.h"
 #include "symbol/dwarf/inlines_dwp.h"
 #include "symbol/dwarf/inlines_tables.h"
 
 static const uint32_t no_node = (uint32_t)PF_INLINES_NONE;
 
-/* An ELF file with its DWARF. */
-struct module {
-    int fd;
-    Elf *elf;
-    Dwarf *dwarf;
-};
-
 struct reading {
     struct pf_inlines_builder builder;
     struct pf_inlines_files made_of;
-    struct module file;
-    struct module alternate;
+    struct pf_dwarf_file file;
+    struct pf_dwarf_file alternate;
     struct pf_line_sections sections;
     struct pf_section addresses, ranges; /* .debug_addr, .debug_ranges */
     size_t abbreviation_bytes;
@@ -46,19 +38,6 @@ struct reading {
     uint32_t *enclosing; /* for each depth of the tree the node around it */
     size_t depth_capacity;
 };
-
-/* ---- out of memory ---------------------------------------------------------------------------------------------- */
-
-/*
- * libdw ends the process when out of memory, unless its handler jumps out; and a handler has no arguments, not
- * even for its file. It may only be called while the DWARF is read.
- */
-static _Thread_local jmp_buf *way_out;
-
-static __attribute__((noreturn)) void leave(void) /* of the type Dwarf_OOM, which does not include _Noreturn */
-{
-    longjmp(*way_out, 1);
-}
 
 static void note_failure(const struct reading *r)
 {
@@ -403,7 +382,7 @@ static bool read_packed(struct reading *r, struct pf_dwp *from, Dwarf_Die *skele
     *unit = (struct pf_dwp_unit){.addresses = r->addresses, .ranges = r->ranges};
     errno = 0;
     if (dwarf_cu_info(skeleton->cu, NULL, NULL, NULL, NULL, &id, NULL, NULL) != 0 ||
-        !pf_dwp_unit_open(from, skeleton, id, leave, unit)) {
+        !pf_dwp_unit_open(from, skeleton, id, pf_dwarf_leave, unit)) {
         note_failure(r);
         return false;
     }
@@ -432,7 +411,7 @@ static void read_unit(struct reading *r, uint8_t type, Dwarf_Die *top, Dwarf_Die
     r->files = (struct pf_line_files){.builder = &r->builder};
     read_lines(r, top);
     if (split->addr) {
-        dwarf_new_oom_handler(dwarf_cu_getdwarf(split->cu), leave);
+        dwarf_new_oom_handler(dwarf_cu_getdwarf(split->cu), pf_dwarf_leave);
         read_functions(r, split);
     } else if (type != DW_UT_skeleton || !read_split(r, top))
         read_functions(r, top);
@@ -475,60 +454,24 @@ static void read_units(struct reading *r)
 
 /* ---- files ---------------------------------------------------------------------------------------------------- */
 
-static void close_module(struct module *m)
-{
-    dwarf_end(m->dwarf);
-    elf_end(m->elf);
-    if (m->fd >= 0)
-        close(m->fd);
-    *m = (struct module){-1, NULL, NULL};
-}
-
-static int fail_debug_info(const char *path, struct perfile_error *error)
-{
-    const struct pf_locale locale = pf_locale_enter();
-    const char *why = dwarf_errmsg(-1);
-    pf_locale_leave(&locale);
-    return pf_fail(error, PERFILE_ERROR_ABSENT, PERFILE_NO_OFFSET, path, "no debug info (%s)", why ? why : "none");
-}
-
-static int open_file(struct module *m, const char *path, struct perfile_error *error)
-{
-    elf_version(EV_CURRENT);
-    m->fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (m->fd < 0)
-        return pf_fail(error, PERFILE_ERROR_OPEN, PERFILE_NO_OFFSET, path, "%s", pf_error_text(errno));
-    m->elf = elf_begin(m->fd, ELF_C_READ_MMAP, NULL);
-    if (!m->elf || elf_kind(m->elf) != ELF_K_ELF)
-        return pf_fail(error, PERFILE_ERROR_FORMAT, PERFILE_NO_OFFSET, path, "not an ELF file");
-    m->dwarf = dwarf_begin_elf(m->elf, DWARF_C_READ, NULL);
-    if (!m->dwarf)
-        return fail_debug_info(path, error);
-    dwarf_new_oom_handler(m->dwarf, leave);
-    return 0;
-}
-
-static int open_module(const struct reading *r, struct module *m, const char *path, struct perfile_error *error)
+static int open_module(const struct reading *r, struct pf_dwarf_file *m, const char *path, struct perfile_error *error)
 {
     errno = 0;
-    const int result = open_file(m, path, error);
+    const int result = pf_dwarf_file_open(m, path, error);
     return result < 0 && pf_memory_note_failure(r->builder.allocator) ? pf_fail_memory(error, path) : result;
 }
 
-/* A dwz file is taken only when it is the very one that the debug info was made with. */
 static void open_alternate(struct reading *r, const char *path)
 {
     const char *name;
-    const void *wanted, *there;
-    ssize_t wanted_bytes = dwelf_dwarf_gnu_debugaltlink(r->file.dwarf, &name, &wanted);
+    const void *wanted;
     struct stat status;
-    if (!path || wanted_bytes <= 0 || open_module(r, &r->alternate, path, NULL) != 0)
+    if (!path || dwelf_dwarf_gnu_debugaltlink(r->file.dwarf, &name, &wanted) <= 0 ||
+        open_module(r, &r->alternate, path, NULL) != 0)
         return;
     if (fstat(r->alternate.fd, &status) == 0)
         r->made_of.alternate = pf_file_identity_of(&status);
-    ssize_t bytes = dwelf_elf_gnu_build_id(r->alternate.elf, &there);
-    if (bytes == wanted_bytes && memcmp(wanted, there, (size_t)bytes) == 0)
-        dwarf_setalt(r->file.dwarf, r->alternate.dwarf);
+    pf_dwarf_file_use_alternate(&r->file, &r->alternate);
 }
 
 /* libdw goes on without what it could not inflate. */
@@ -615,13 +558,13 @@ static int read_or_leave(struct reading *r, const char *path, const char *altern
 {
     jmp_buf here;
     if (setjmp(here) != 0) {
-        way_out = NULL;
+        pf_dwarf_way_out(NULL);
         pf_memory_note_short(r->builder.allocator);
         return pf_fail_memory(error, path);
     }
-    way_out = &here;
+    pf_dwarf_way_out(&here);
     const int result = read_module(r, path, alternate_path, error);
-    way_out = NULL;
+    pf_dwarf_way_out(NULL);
     return result;
 }
 
@@ -635,15 +578,15 @@ static void close_reading(struct reading *r)
     pf_free(allocator, r->enclosing, r->depth_capacity * sizeof(*r->enclosing));
     pf_dwp_close(&r->package);
     pf_dwp_close(&r->object);
-    close_module(&r->file);
-    close_module(&r->alternate);
+    pf_dwarf_file_close(&r->file);
+    pf_dwarf_file_close(&r->alternate);
     pf_builder_close(&r->builder);
 }
 
 int pf_inlines_open(const char *path, const char *alternate_path, const struct perfile_allocator *allocator,
                     struct pf_inlines **inlines, struct perfile_error *error)
 {
-    struct reading r = {.file = {-1, NULL, NULL}, .alternate = {-1, NULL, NULL}};
+    struct reading r = {.file = PF_DWARF_FILE_CLOSED, .alternate = PF_DWARF_FILE_CLOSED};
     *inlines = NULL;
     allocator = pf_allocator_or_default(allocator);
     pf_builder_open(&r.builder, allocator);

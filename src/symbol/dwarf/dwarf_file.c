@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT */
+#include "symbol/dwarf/dwarf_file.h"
+
+#include <elfutils/libdwelf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/locale.h"
+
+static _Thread_local jmp_buf *way_out;
+
+void pf_dwarf_way_out(jmp_buf *here)
+{
+    way_out = here;
+}
+
+void pf_dwarf_leave(void)
+{
+    longjmp(*way_out, 1);
+}
+
+void pf_dwarf_file_close(struct pf_dwarf_file *file)
+{
+    dwarf_end(file->dwarf);
+    elf_end(file->elf);
+    if (file->fd >= 0)
+        close(file->fd);
+    *file = (struct pf_dwarf_file)PF_DWARF_FILE_CLOSED;
+}
+
+static int fail_debug_info(const char *path, struct perfile_error *error)
+{
+    const struct pf_locale locale = pf_locale_enter();
+    const char *why = dwarf_errmsg(-1);
+    pf_locale_leave(&locale);
+    return pf_fail(error, PERFILE_ERROR_ABSENT, PERFILE_NO_OFFSET, path, "no debug info (%s)", why ? why : "none");
+}
+
+int pf_dwarf_file_open(struct pf_dwarf_file *file, const char *path, struct perfile_error *error)
+{
+    elf_version(EV_CURRENT);
+    file->fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (file->fd < 0)
+        return pf_fail(error, PERFILE_ERROR_OPEN, PERFILE_NO_OFFSET, path, "%s", pf_error_text(errno));
+    file->elf = elf_begin(file->fd, ELF_C_READ_MMAP, NULL);
+    if (!file->elf || elf_kind(file->elf) != ELF_K_ELF)
+        return pf_fail(error, PERFILE_ERROR_FORMAT, PERFILE_NO_OFFSET, path, "not an ELF file");
+    file->dwarf = dwarf_begin_elf(file->elf, DWARF_C_READ, NULL);
+    if (!file->dwarf)
+        return fail_debug_info(path, error);
+    dwarf_new_oom_handler(file->dwarf, pf_dwarf_leave);
+    return 0;
+}
+
+bool pf_dwarf_file_use_alternate(struct pf_dwarf_file *file, const struct pf_dwarf_file *alternate)
+{
+    const char *name;
+    const void *wanted, *there;
+    const ssize_t wanted_bytes = dwelf_dwarf_gnu_debugaltlink(file->dwarf, &name, &wanted);
+    const ssize_t bytes = dwelf_elf_gnu_build_id(alternate->elf, &there);
+    if (wanted_bytes <= 0 || bytes != wanted_bytes || memcmp(wanted, there, (size_t)bytes) != 0)
+        return false;
+    dwarf_setalt(file->dwarf, alternate->dwarf);
+    return true;
+}

@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: MIT */
+/* What the files of this folder share. Each calls only files that are named before it here: tree, rows, types,
+ * location, variables, points, lines, probe. */
+#ifndef PF_SYMBOL_PROBE_PARTS_H
+#define PF_SYMBOL_PROBE_PARTS_H
+
+#include <perfile/probe.h>
+
+#include "base/text.h"
+#include "symbol/dwarf/dwarf_file.h"
+#include "symbol/elf_file.h"
+#include "symbol/find/find.h"
+#include "symbol/probe/definition.h"
+#include "symbol/table.h"
+
+/* The file that probes are put into. */
+struct pf_probe_target {
+    const struct perfile_probe_options *options;
+    const struct perfile_allocator *allocator;
+    struct perfile_error *error;
+    struct pf_arena arena;
+    const char *path; /* of the file; NULL: the kernel, of which no file is known */
+    struct pf_found found;
+    struct pf_elf elf; /* of the path */
+    bool has_elf;
+    struct pf_symbol_table *table; /* NULL: no symbols */
+    struct pf_dwarf_file debug, alternate;
+    Dwarf_CFI *frames;       /* of the path's .eh_frame, or NULL; those of the debug file belong to it */
+    Dwarf_Frame *frame;      /* the last one that was looked at, or NULL */
+    uint64_t steps;          /* that are left: what hostile files may cost */
+    uint64_t text;           /* kernel: the address of _text; 0: not known */
+    struct pf_text text_out; /* arguments of the current probe */
+};
+
+/* printf into the arena; NULL: out of memory. */
+const char *pf_probe_text(struct pf_probe_target *target, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+/* A sentence for options->note. */
+void pf_probe_note(struct pf_probe_target *target, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* An error about the probe or its target. */
+int pf_probe_fail(struct pf_probe_target *target, int code, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+int pf_probe_no_memory(struct pf_probe_target *target);
+/* As pf_grow, in the arena: libdw may leave without a way to free memory. */
+bool pf_probe_grow(struct pf_probe_target *target, void *items, size_t *capacity, size_t count, size_t bytes);
+#define PF_PROBE_APPEND(target, items, count, capacity, ...)                                                           \
+    (pf_probe_grow(target, &(items), &(capacity), (count) + 1, sizeof(*(items))) &&                                    \
+     ((void)((items)[(count)++] = __VA_ARGS__), true))
+
+/* ---- tree.c: the tree of DIEs ------------------------------------------------------------------------------------ */
+
+enum pf_walk { PF_WALK_INTO, PF_WALK_SKIP, PF_WALK_END };
+typedef enum pf_walk pf_visit(void *context, Dwarf_Die *die);
+/* All below the DIE, parents before their children; true: a visit returned END. */
+bool pf_probe_walk(struct pf_probe_target *target, Dwarf_Die *top, pf_visit *visit, void *context);
+/* For each compilation unit: 0 to go on. The first result that is not 0, or 0. */
+int pf_probe_units(struct pf_probe_target *target, int (*visit)(void *context, Dwarf_Die *unit), void *context);
+/* A function with code of its own, or an inlined one, at the address. */
+bool pf_probe_function_at(struct pf_probe_target *target, Dwarf_Die *unit, Dwarf_Addr address, Dwarf_Die *function);
+/* The inlined function below `function` that holds the address, the outermost one. */
+bool pf_probe_inlined_at(struct pf_probe_target *target, Dwarf_Die *function, Dwarf_Addr address, Dwarf_Die *inlined);
+/* Where it is entered. */
+bool pf_probe_entry(Dwarf_Die *die, Dwarf_Addr *address);
+/* The unit holds the address: its function, too. */
+bool pf_probe_unit_at(struct pf_probe_target *target, Dwarf_Addr address, Dwarf_Die *unit, Dwarf_Die *function);
+/* The file that it is declared in; NULL: not known. */
+const char *pf_probe_decl_file(Dwarf_Die *die);
+/* "a.c" and "w/a.c" mean "/w/a.c". */
+bool pf_probe_is_file(const char *path, const char *wanted);
+
+/* ---- rows.c: the line table ------------------------------------------------------------------------------------- */
+
+struct pf_probe_rows {
+    Dwarf_Die unit;
+    Dwarf_Lines *lines;
+    size_t count;
+};
+struct pf_probe_row {
+    Dwarf_Addr address;
+    const char *file;
+    int line;
+    bool is_statement; /* and not the end of a sequence */
+    bool ends_prologue;
+};
+/* False: the unit has no lines. */
+bool pf_probe_rows_of(Dwarf_Die *unit, struct pf_probe_rows *rows);
+bool pf_probe_read_row(const struct pf_probe_rows *rows, size_t index, struct pf_probe_row *row);
+/* The first row at or after an address. */
+size_t pf_probe_find_row(const struct pf_probe_rows *rows, Dwarf_Addr address);
+/*
+ * The line that an address belongs to: the first statement there; at the entry of a function the line of its definition.
+ * Further lines at the address share it, and have no probe of their own.
+ */
+bool pf_probe_line_at(struct pf_probe_target *target, const struct pf_probe_rows *rows, Dwarf_Addr address,
+                      struct pf_probe_row *row);
+
+/* ---- types.c ----------------------------------------------------------------------------------------------------- */
+
+/* The type of a variable or a type, without const and the like; `through` typedefs, too. */
+bool pf_probe_type(Dwarf_Die *die, bool through, Dwarf_Die *type);
+/* "struct in*"; NULL: out of memory. */
+const char *pf_probe_type_name(struct pf_probe_target *target, Dwarf_Die *die);
+/* What the kernel calls it: "s32", "x64"; "" when its size is not known. NULL: out of memory. */
+const char *pf_probe_kernel_type(struct pf_probe_target *target, Dwarf_Die *variable);
+/* Negative or 0: not known. */
+int pf_probe_type_bytes(const struct pf_probe_target *target, Dwarf_Die *type);
+/* "b3@0/32" of a bit-field, and how many bytes from its structure its container begins. False: not a bit-field. */
+struct pf_probe_bits {
+    uint64_t container_offset;
+    unsigned width, shift, container_bits;
+};
+bool pf_probe_bit_field(Dwarf_Die *member, struct pf_probe_bits *bits);
+/* Bytes from the start of the structure; false: not known. */
+bool pf_probe_member_offset(Dwarf_Die *member, int64_t *offset);
+
+/* ---- location.c -------------------------------------------------------------------------------------------------- */
+
+enum { PF_PROBE_REFERENCES = 16 };
+/* A value: a register, or memory at an offset from what the inner reference has read. */
+struct pf_probe_location {
+    const char *base; /* "%di", "\5", or NULL for a fixed address */
+    uint64_t address; /* without a base */
+    int64_t references[PF_PROBE_REFERENCES];
+    size_t count;
+};
+
+/* Where a function keeps its frame, which DW_OP_fbreg counts from. */
+struct pf_probe_frame {
+    const Dwarf_Op *base; /* NULL: not known */
+    size_t count;
+};
+
+/* NULL: the machine is not known, or the register not readable by the kernel. */
+const char *pf_probe_register(unsigned machine, uint64_t number);
+bool pf_probe_dereference(struct pf_probe_location *location, int64_t offset);
+/* The last reference is so many bytes further. It has one. */
+void pf_probe_move(struct pf_probe_location *location, int64_t offset);
+/* The operations as libdw decodes them. NULL: done; else why it cannot be expressed. */
+const char *pf_probe_locate(unsigned machine, const Dwarf_Op *ops, size_t count, const struct pf_probe_frame *frame,
+                            struct pf_probe_location *location);
+
+/* ---- points.c ---------------------------------------------------------------------------------------------------- */
+
+/* An address that a definition means. */
+struct pf_probe_site {
+    Dwarf_Addr address;
+    Dwarf_Die unit;
+    Dwarf_Die function; /* with code of its own */
+    Dwarf_Die scope;    /* it, or the function that is inlined there */
+};
+/*
+ * All of them, in the order of units and addresses; at most options->max_probes. 0, or the first result of `take` that
+ * is not 0. ABSENT: there is none, or the file has no debug info.
+ */
+int pf_probe_sites(struct pf_probe_target *target, const struct pf_probe_definition *definition,
+                   int (*take)(void *context, struct pf_probe_site *site), void *context);
+
+/* ---- variables.c ------------------------------------------------------------------------------------------------- */
+
+/* The arguments as the kernel reads them, each after a blank. */
+int pf_probe_put_arguments(struct pf_probe_target *target, const struct pf_probe_definition *definition,
+                           struct pf_probe_site *site, struct pf_text *text);
+/* The same without debug info: variables are refused. */
+int pf_probe_put_plain_arguments(struct pf_probe_target *target, const struct pf_probe_definition *definition,
+                                 struct pf_text *text);
+/* What can be read at the address: of the function, and with `externs` of the unit. */
+int pf_probe_show_variables(struct pf_probe_target *target, struct pf_probe_site *site, bool externs,
+                            int (*take)(void *context, const struct perfile_probe_variable *variable), void *context);
+
+/* ---- probe.c ----------------------------------------------------------------------------------------------------- */
+
+/* "deep+87": the symbol at the address, and what follows it. NULL: out of memory. */
+const char *pf_probe_symbol_text(struct pf_probe_target *target, uint64_t address);
+/* The address in the file, or false: it is not loaded from the file. */
+bool pf_probe_file_offset(const struct pf_probe_target *target, uint64_t address, uint64_t *offset);
+/* Opens the target and calls `run` within reach of libdw's handler. */
+int pf_probe_with_target(const struct perfile_probe_options *options,
+                         int (*run)(void *context, struct pf_probe_target *target), void *context,
+                         struct perfile_error *error);
+bool pf_probe_has_debug(const struct pf_probe_target *target);
+int pf_probe_no_debug(struct pf_probe_target *target);
+
+#endif
