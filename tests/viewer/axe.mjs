@@ -19,6 +19,7 @@ const SCREENS = [
   ["light", {}],
   ["dark", { theme: "dark" }],
   ["forced colours", { forced: true }],
+  ["400 px", { width: 400, height: 800 }],
   ["320 px", { width: 320, height: 640 }],
   ["400 %", { width: 320, height: 256, scale: 4 }],
   ["400 %, dark", { width: 320, height: 256, scale: 4, theme: "dark" }],
@@ -37,6 +38,9 @@ const STATES = [
   ["a search", "#search=hash", "0"],
   ["leaf first", "#stacks=callers&view=tree", "0"],
   ["what can be saved", "#view=table", "document.querySelector('#save').click()"],
+  ["a note is written", "", `document.querySelector('#save').click();
+    [...document.querySelectorAll("#menu button")].find(b => b.textContent === "Note on what is shown").click()`],
+  ["there is a note", "", "document.querySelector('#notetext').value = 'Look here'; document.querySelector('#note button[value=add]').click()"],
   ["the help is open", "", "document.querySelector('#helpbutton').click()"],
   ["the facts are open", "", "document.querySelector('#about').open = true"],
   ["a tree of tracks is open", "#view=tracks", `document.querySelector('[role=treeitem][aria-expanded=false] .ot-twist')?.click()`],

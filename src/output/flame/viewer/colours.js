@@ -22,13 +22,12 @@ function changeColour(at) {
   return `hsl(${at > 0 ? 4 : 218},${(dark ? 10 + 60 * strength : 95 * strength).toFixed(0)}%,${
     (dark ? 62 - 4 * strength : 90 - 22 * strength).toFixed(0)}%)`;
 }
+const moduleColour = (module, at) => `hsl(${(360 * hash(module)).toFixed(0)},${dark ? 42 : 62}%,${(dark ? 60 : 70) + 6 * at}%)`;
 function fillOfGroup(group) {
   let fill = fills.get(group);
   if (fill) return fill;
   const { kind, label, module } = about(group);
-  fill = state.colour !== "module" ? colour(kind, hash(label))
-    : kind >= THREAD ? colour(kind, 0)
-    : `hsl(${(360 * hash(module)).toFixed(0)},${dark ? 42 : 62}%,${(dark ? 60 : 70) + 6 * hash(label)}%)`;
+  fill = state.colour !== "module" || kind === KERNEL ? colour(kind, hash(label)) : kind >= THREAD ? colour(kind, 0) : moduleColour(module, hash(label));
   fills.set(group, fill);
   return fill;
 }
@@ -43,11 +42,11 @@ const MOST_KEYS = 6;
 function moduleKeys() {
   const sums = new Map();
   for (let n = 1; n < shown.main.count; n++) {
-    const { type, module } = about(shown.main.group[n]);
-    if (type === "function" && shown.main.self[n]) sums.set(module, (sums.get(module) || 0) + shown.main.self[n]);
+    const { type, module, kind } = about(shown.main.group[n]), name = kind === KERNEL ? null : module;
+    if (type === "function" && shown.main.self[n]) sums.set(name, (sums.get(name) || 0) + shown.main.self[n]);
   }
   return [...sums].sort((a, b) => b[1] - a[1]).slice(0, MOST_KEYS)
-    .map(([module]) => [`hsl(${(360 * hash(module)).toFixed(0)},${dark ? 42 : 62}%,${dark ? 63 : 73}%)`, base(module) || "unknown"]);
+    .map(([module]) => module === null ? [colour(KERNEL, .5), KINDS[KERNEL]] : [moduleColour(module, .5), base(module) || "unknown"]);
 }
 function keys() {
   if (comparesColours())

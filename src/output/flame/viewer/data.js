@@ -9,7 +9,7 @@
  */
 const inWorker = typeof document === "undefined", $ = id => document.getElementById(id);
 const KINDS = ["user", "kernel", "inlined", "JIT", "no symbol", "thread", "processor", "time", "lighter", "module"];
-const ROW = 18, THREAD = 5, CPU = 6, TIME = 7, LIGHTER = 8, MODULE = 9, UNKNOWN = 4, BUCKETS = 200, INLINED = 2, MOST_CPUS = 65536;
+const ROW = 18, THREAD = 5, CPU = 6, TIME = 7, LIGHTER = 8, MODULE = 9, UNKNOWN = 4, KERNEL = 1, BUCKETS = 200, INLINED = 2, MOST_CPUS = 65536;
 const calm = inWorker ? null : matchMedia("(prefers-reduced-motion: reduce)");
 
 /* What would change the direction of text, or cannot be seen, is made visible. */

@@ -245,13 +245,10 @@ function cleared(canvas, width, height) {
   return p;
 }
 const forced = matchMedia("(forced-colors: active)");
-const FORCED = { back: "Canvas", panel: "Canvas", text: "CanvasText", quiet: "CanvasText", line: "GrayText",
-  accent: "Highlight", row: "Canvas", hitfill: "Highlight", frame: "CanvasText", more: "CanvasText", wait: "GrayText",
-  ready: "LinkText", shade: "Canvas", tiny: "GrayText" };
+const COLOURS = ["back", "panel", "text", "quiet", "line", "accent", "row", "hitfill", "frame", "more", "wait", "ready", "shade", "tiny"];
 function coloursOf(host) {
-  if (forced.matches) return FORCED;
   const style = getComputedStyle(host), css = {};
-  for (const name in FORCED) css[name] = style.getPropertyValue("--" + name).trim() || "#888";
+  for (const name of COLOURS) css[name] = style.getPropertyValue("--" + name).trim() || "#888";
   return css;
 }
 /* Stripes for what waits: told apart by more than its hue. */
