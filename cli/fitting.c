@@ -61,6 +61,13 @@ void pf_fitting_take_name(struct pf_fitting *fitting, const char *event)
     fitting->found |= (uint32_t)pf_is_memory_event(event) << MEMORY;
 }
 
+/* Others are only counted, or are page faults without the addresses that their view is about. */
+static bool may_fit(const struct perfile_attr *attr)
+{
+    return attr->sample_period_or_freq &&
+           (attr->type != PERFILE_TYPE_SOFTWARE || attr->sample_type & PERFILE_SAMPLE_ADDR);
+}
+
 void pf_fitting_take(struct pf_fitting *fitting, struct perfile_reader *reader)
 {
     const struct perfile_event *event;
@@ -68,7 +75,7 @@ void pf_fitting_take(struct pf_fitting *fitting, struct perfile_reader *reader)
     for (size_t i = 0; (event = perfile_event_get(reader, i)) != NULL; i++) {
         const bool has_addresses =
             event->attr->sample_type & PERFILE_SAMPLE_DATA_SRC && event->attr->type != PERFILE_TYPE_SOFTWARE;
-        if (event->name && event->attr->sample_period_or_freq) /* else it is only counted */
+        if (event->name && may_fit(event->attr))
             pf_fitting_take_name(fitting, event->name);
         fitting->found |= (uint32_t)has_addresses << MEMORY;
         fitting->found |= (uint32_t)(event->attr->context_switch && event->attr->type == PERFILE_TYPE_SOFTWARE &&

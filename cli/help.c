@@ -10,7 +10,8 @@
 /* The perf that options and outputs are those of. */
 #define PERF_VERSION_TEXT "7.2"
 #define WIDTH 80
-#define DOC_COLUMN 31
+#define WIDE 60 /* narrower terminals have texts below names */
+#define DOC_COLUMN (width < WIDE ? 8 : 31)
 #define VERB_COLUMN 16
 #define VALUE_COLUMN 17
 #define VIEW_COLUMN 23
@@ -58,13 +59,23 @@ int pf_help_version(bool libraries)
 
 /* ---- words ----------------------------------------------------------------------------------------------------- */
 
-/* Words up to WIDTH, further lines indented; *column is the length of the current line. */
+/* WIDTH, or the terminal's, when that is less. */
+static size_t width = WIDTH;
+
+static void find_width(void)
+{
+    const size_t columns = isatty(STDOUT_FILENO) ? pf_terminal_columns(STDOUT_FILENO) : WIDTH;
+
+    width = columns < WIDTH && columns >= 20 ? columns : WIDTH;
+}
+
+/* Words up to the width, further lines indented; *column is the length of the current line. */
 static void print_words(struct pf_stream *out, const char *text, size_t indent, size_t *column)
 {
     while (*text) {
         size_t bytes = strcspn(text, " ");
 
-        if (*column > indent && *column + 1 + bytes > WIDTH) {
+        if (*column > indent && *column + 1 + bytes > width) {
             pf_stream_print(out, "\n");
             *column = 0;
         }
@@ -95,6 +106,7 @@ static void print_named(struct pf_stream *out, const char *name, const char *doc
 {
     size_t used = 2 + strlen(name);
 
+    column = width < WIDE ? 6 : column;
     pf_stream_print(out, "  %s", name);
     if (used >= column) {
         pf_stream_print(out, "\n");
@@ -108,7 +120,7 @@ static void print_named(struct pf_stream *out, const char *name, const char *doc
 
 static void print_overview(struct pf_stream *out)
 {
-    pf_stream_print(out, "perfile records, reads, checks, repairs, edits and analyses Linux perf.data recordings.\n\n"
+    pf_stream_print(out, "perfile records, checks, repairs, edits and analyses Linux perf.data recordings.\n\n"
                          "Usage: perfile VERB [OPTIONS] [FILE]\n\nVerbs:\n");
     for (const struct pf_command *const *command = pf_commands; *command; command++)
         print_named(out, (*command)->name, (*command)->summary, VERB_COLUMN);
@@ -132,6 +144,7 @@ static int overview(int fd)
     if (pf_stream_open(&out, NULL))
         return PF_STATUS_OUTPUT;
     out.fd = fd;
+    find_width();
     print_overview(&out);
     return pf_stream_close(&out, true);
 }
@@ -242,6 +255,7 @@ int pf_help_operands(const struct pf_command *command)
 
     if (pf_stream_open(&out, NULL))
         return PF_STATUS_OUTPUT;
+    find_width();
     print_operands(&out, command, VIEW_COLUMN);
     return pf_stream_close(&out, true);
 }
@@ -356,6 +370,7 @@ int pf_help_verb(const struct pf_command *command, bool all)
 
     if (pf_stream_open(&out, NULL))
         return PF_STATUS_OUTPUT;
+    find_width();
     print_usage(&out, command);
     print_paragraph(&out, command->doc, 0);
     print_views(&out, command);

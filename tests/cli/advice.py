@@ -53,7 +53,9 @@ ALL = ['broken', 'missing', 'other', 'stripped', 'kernel']
 FITS = {'sched-tiny1': 'perfile sched latency, perfile offcpu', 'offcpu-cs': 'perfile offcpu', 'trace-raw': 'perfile trace -s',
         'lock': 'perfile lock contention', 'kmem-slab': 'perfile kmem stat', 'kmem-page': 'perfile kmem --page stat',
         'kwork': 'perfile kwork report', 'block': 'perfile table block_latency', 'mem-made': 'perfile mem, perfile c2c report',
-        'stat': 'perfile stat report', 'two-events': 'perfile table page_faults', 'words': None}
+        'stat': 'perfile stat report', 'two-events': None, 'words': None}  # page faults without addresses have no view
+FAULTS = (ATTR.replace('config=0', 'config=2 sample_period_or_freq=1').replace('TIME|', 'TIME|ADDR|').replace('cpu-clock', 'page-faults') +
+          mapped('/usr/bin/gzip') + sample(0x400010).replace(' period', ' addr=0x400010 period'))
 DATA = pathlib.Path(__file__).resolve().parent.parent / 'data'
 VERBS = ['report --fit 80', 'report --format csv', 'flame --format folded', 'script', 'export --format speedscope', 'table functions']
 
@@ -137,6 +139,10 @@ def main():
                                   env=hermetic.environment(PERFILE_ADVICE='yes'))
             said = [line.partition('made for its events: ')[2] for line in done.stderr.decode().splitlines() if 'made for' in line]
             expect(f'{one}: views', said == ([views] if views else []), said)
+        (folder / 'faults').write_bytes(subprocess.check_output(assemble, input=FAULTS.encode()))
+        done = subprocess.run([*perfile, 'report', folder / 'faults'], capture_output=True, check=False,
+                              env=hermetic.environment(PERFILE_ADVICE='yes'))
+        expect('faults with addresses', b'perfile table page_faults' in done.stderr, done.stderr)
         expect('report', len(lines) == 1 and 'callchains' in lines[0], lines)
     sys.exit(f'{len(failures)} facts are wrong' if failures else 0)
 

@@ -228,7 +228,8 @@ def main():
         for verb in verbs:
             if not any(of == verb for _, of in examples):
                 fail(f'no example of {verb}')
-            for line in subprocess.check_output([box.real, 'help', verb], text=True).splitlines():
+        for verb in ['', *verbs]:
+            for line in subprocess.check_output([box.real, 'help', *verb.split()], text=True).splitlines():
                 if len(line) > 80:
                     fail(f'help {verb}: wider than 80 columns: {line}')
         for command, verb in examples:
