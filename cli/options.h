@@ -249,10 +249,10 @@ struct pf_option_group {
     }
 
 struct pf_command {
-    const char *name;     /* "": what stands before the verb */
-    const char *summary;  /* half a sentence, lower case, no full stop */
-    const char *doc;      /* paragraph */
-    const char *operand;  /* "[FILE]", or NULL */
+    const char *name;    /* "": what stands before the verb */
+    const char *summary; /* half a sentence, lower case, no full stop */
+    const char *doc;     /* paragraph */
+    const char *operand; /* "[FILE]", or NULL */
     size_t operand_max;
     struct pf_values operand_values;          /* of the first operand */
     const struct pf_subview *views;           /* those values, see views.h */
