@@ -640,12 +640,6 @@ const struct pf_command pf_command_probe = {
            "values of variables as arguments. A definition is [[GROUP:]EVENT=]FUNC[@FILE][+OFFSET|%return|:LINE] or "
            "FILE:LINE, and arguments: [NAME=]VARIABLE, ->MEMBER, .MEMBER and [INDEX] of it, $vars, $params, $retval, "
            "%REGISTER, each with :TYPE. perfile record --probe adds a probe for one recording.",
-    .examples = "probe -x ./prog parse\n"
-                "probe -x ./prog 'parse:3 count name:string'\n"
-                "probe -x libc 'malloc%return $retval'\n"
-                "probe -x ./prog --line parse\n"
-                "probe --list\n"
-                "probe --del 'probe_prog:*'\n",
     .operand = "[DEFINITION]",
     .operand_max = SIZE_MAX,
     .own_bytes = sizeof(struct settings),

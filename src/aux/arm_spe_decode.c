@@ -358,25 +358,15 @@ static uint64_t data_address(uint64_t address)
 static uint64_t branch_flags(const struct record *record)
 {
     enum { MISPREDICTED = 1, PREDICTED = 2, CYCLES_AT = 4, TYPE_AT = 20, MAX_CYCLES = 0xffff };
-    enum {
-        TYPE_UNKNOWN = 0,
-        TYPE_COND = 1,
-        TYPE_IND = 3,
-        TYPE_CALL = 4,
-        TYPE_IND_CALL = 5,
-        TYPE_RET = 6,
-        TYPE_COND_CALL = 9,
-        TYPE_COND_RET = 10
-    };
     const bool conditional = record->operation & 1, indirect = record->operation & 2;
     const unsigned class = (unsigned)record->operation >> 3 & 3;
-    const uint64_t type = class == 1    ? (conditional ? TYPE_COND_CALL
-                                           : indirect  ? TYPE_IND_CALL
-                                                       : TYPE_CALL)
-                          : class == 2  ? (conditional ? TYPE_COND_RET : TYPE_RET)
-                          : conditional ? TYPE_COND
-                          : indirect    ? TYPE_IND
-                                        : TYPE_UNKNOWN;
+    const uint64_t type = class == 1    ? (conditional ? PERFILE_BR_COND_CALL
+                                           : indirect  ? PERFILE_BR_IND_CALL
+                                                       : PERFILE_BR_CALL)
+                          : class == 2  ? (conditional ? PERFILE_BR_COND_RET : PERFILE_BR_RET)
+                          : conditional ? PERFILE_BR_COND
+                          : indirect    ? PERFILE_BR_IND
+                                        : PERFILE_BR_UNKNOWN;
     return (has(record, BIT_MISPREDICTED) ? MISPREDICTED : PREDICTED) |
            pf_min(record->latency, MAX_CYCLES) << CYCLES_AT | type << TYPE_AT;
 }

@@ -509,7 +509,7 @@ void pf_filter_notify(const struct pf_filter *filter, pf_on_note *notify, void *
 {
     static const char *const sentences[PF_FILTER_KINDS] = {
         [PF_FILTER_TIME] = "a time, which the filter by time keeps",
-        [PF_FILTER_CPU] = "a CPU, which the filter by CPU keeps (perfile record --sample-cpu records CPUs)",
+        [PF_FILTER_CPU] = "a CPU, which the filter by CPU keeps",
         [PF_FILTER_THREAD] = "a process and thread, which the filters by these keep",
         [PF_FILTER_CGROUP] = "a control group, which the filter by control group keeps",
     };

@@ -12,7 +12,7 @@ import hermetic
 
 # verbs that need counters, rights or a terminal, or look at the kernel that runs: only their options are checked
 NEVER_RUN = {'record': 'needs counters', 'stat': 'needs counters', 'top': 'needs counters', 'list': 'lists the events of this machine',
-             'kallsyms': 'reads the running kernel'}
+             'kallsyms': 'reads the running kernel', 'probe': 'needs tracefs and rights'}
 DEMO = 'examples/demo.perf.data'
 # perf.data: by what the example asks for, else by the verb
 BY_WORD = {'sched:sched_switch': 'sched-tiny2', 'wakers': 'sched-tiny2', '--off-cpu': 'offcpu-cs', '--page ': 'kmem-page',
@@ -35,6 +35,7 @@ check() { real "$@" >"$LOG.help"; [[ " $* " == *' -o - '* ]] && cat "$STREAM"; e
 case " $1 $2 $3 " in
 ' stat report '*) real "$@" ;;
 ' kallsyms --kallsyms '*) real "$@" ;;
+' trace -e %file '*|' trace -s -p '*) shift; check "$verb" --help "$@" ;; # of a command, or of what runs
 ' NEVER '*) shift; check "$verb" --help "$@" ;;
 ' '*' record '*)
     words=()
