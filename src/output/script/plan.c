@@ -33,6 +33,22 @@ static bool is_page_fault(const struct perfile_attr *attr)
            (attr->config == PAGE_FAULTS || attr->config == PAGE_FAULTS_MIN || attr->config == PAGE_FAULTS_MAJ);
 }
 
+/* Each sample is a branch: what decoders of hardware traces make, and recordings of all branches. */
+static bool is_branches(const struct perfile_attr *attr)
+{
+    return attr->type == SCRIPT_TYPE_HARDWARE && attr->config == PERFILE_COUNT_HW_BRANCH_INSTRUCTIONS &&
+           attr->sample_period_or_freq == 1;
+}
+
+/* The target of a branch is shown after the branch, as in perf also when no fields were chosen. */
+static bool shows_target(const struct pf_script *script, const struct pf_script_plan *plan)
+{
+    const struct perfile_attr *attr = plan->event->attr;
+    const bool chosen = script->fields.asked_for[pf_script_type(plan->event)] != 0;
+    return is_branches(attr) && has(plan, SCRIPT_IP) &&
+           (has(plan, SCRIPT_ADDR) || (!chosen && attr->sample_type & PERFILE_SAMPLE_ADDR));
+}
+
 /* Fields that look different beside others. */
 static pf_script_step *choose_step(const struct pf_script *script, const struct pf_script_plan *plan, int field)
 {
@@ -52,6 +68,8 @@ static pf_script_step *choose_step(const struct pf_script *script, const struct 
     case SCRIPT_IP:
         return choose_ip_step(plan);
     case SCRIPT_ADDR:
+        if (shows_target(script, plan))
+            return NULL;
         return plan->addr_locations && is_page_fault(plan->event->attr) ? pf_script_put_addr_location
                                                                         : pf_script_put_addr;
     case SCRIPT_INSN:
@@ -80,6 +98,8 @@ static void add_steps(const struct pf_script *script, struct pf_script_plan *pla
         plan->steps[plan->step_count++] = step;
         if (field <= SCRIPT_TIME)
             plan->head_count = plan->step_count;
+        if (field == SCRIPT_IP && shows_target(script, plan))
+            plan->steps[plan->step_count++] = pf_script_put_target;
     }
 }
 

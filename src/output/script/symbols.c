@@ -584,6 +584,13 @@ char *pf_script_put_addr_location(struct pf_script *script, char *at)
     return put_frame(script, at, find_anywhere(script, script->plan->addr_locations, address), address);
 }
 
+char *pf_script_put_target(struct pf_script *script, char *at)
+{
+    memcpy(at, " => ", 4);
+    return script->plan->addr_locations ? pf_script_put_addr_location(script, at + 4)
+                                        : pf_script_right_hex(at + 4, script->item.sample.addr);
+}
+
 /* *left frames at most. */
 static void put_chain(struct pf_script *script, const struct perfile_u64s *chain, unsigned *left)
 {
