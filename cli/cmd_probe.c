@@ -224,7 +224,7 @@ static FILE *open_source(const struct probing *p, const char *path)
     return file;
 }
 
-static bool has_probe(const struct perfile_probe_lines *lines, uint64_t number)
+static bool has_probe(const struct perfile_probe_listing *lines, uint64_t number)
 {
     for (size_t i = 0; i < lines->line_count; i++)
         if (lines->lines[i] == number)
@@ -233,7 +233,7 @@ static bool has_probe(const struct perfile_probe_lines *lines, uint64_t number)
 }
 
 /* What cannot be printed in the source is escaped, but for tabs. */
-static void print_line(struct probing *p, const struct perfile_probe_lines *lines, uint64_t number, char *text)
+static void print_line(struct probing *p, const struct perfile_probe_listing *lines, uint64_t number, char *text)
 {
     if (has_probe(lines, number))
         pf_stream_print(&p->out, "%7" PRIu64 "  ", number - lines->first);
@@ -246,7 +246,7 @@ static void print_line(struct probing *p, const struct perfile_probe_lines *line
     pf_stream_put_name(&p->out, "", text, "\n");
 }
 
-static int print_lines(void *context, const struct perfile_probe_lines *lines)
+static int print_lines(void *context, const struct perfile_probe_listing *lines)
 {
     struct probing *p = context;
     FILE *file = open_source(p, lines->file);

@@ -78,7 +78,7 @@ perfile_probe_variables(const struct perfile_probe_options *options, const char 
                         struct perfile_error *error);
 
 /* The lines that probes can be put on. */
-struct perfile_probe_lines {
+struct perfile_probe_listing {
     size_t size;
     const char *file;      /* the path, as in the debug info */
     const char *function;  /* NULL: the lines of a file were asked for */
@@ -87,11 +87,11 @@ struct perfile_probe_lines {
     const uint64_t *lines; /* in the file, ascending */
     size_t line_count;
 };
-#define PERFILE_PROBE_LINES_INIT PERFILE_SIZED(struct perfile_probe_lines)
+#define PERFILE_PROBE_LISTING_INIT PERFILE_SIZED(struct perfile_probe_listing)
 /* Of FUNC[@FILE][:FROM[-TO|+COUNT]] or FILE[:FROM[-TO|+COUNT]]. Errors: as perfile_probe_define. */
 PERFILE_API PERFILE_MUST_CHECK int perfile_probe_lines(const struct perfile_probe_options *options, const char *range,
                                                        int (*take)(void *context,
-                                                                   const struct perfile_probe_lines *lines),
+                                                                   const struct perfile_probe_listing *lines),
                                                        void *context, struct perfile_error *error);
 /*
  * Where the probe at an offset in options->file is: "leaf+4@/src/a.c", "deep:3@/src/a.c"; without debug info

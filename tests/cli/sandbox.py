@@ -42,7 +42,7 @@ VERBS = {
     'index': ['index', '-o', '{o}', RECORDING],
     'cut': ['cut', '--cpu', '0', '-o', '{o}', RECORDING], 'merge': ['merge', '-o', '{o}', RECORDING, RECORDING],
     'anonymize': ['anonymize', '-o', '{o}', RECORDING], 'inject': ['inject', '-b', '-o', '{o}', RECORDING],
-    'evlist': ['evlist', '-v', RECORDING], 'probe': ['probe', '-x', ELF, '-F'], 'buildid-list': ['buildid-list', '-H', RECORDING],
+    'evlist': ['evlist', '-v', RECORDING], 'buildid-list': ['buildid-list', '-H', RECORDING],
     'archive': ['archive', '-o', '{o}', RECORDING], 'bundle': ['bundle', '-o', '{o}', RECORDING],
     'data': ['data', 'convert', '--to-json', '{o}', RECORDING],
     'buildid-cache': ['buildid-cache', '--add', ELF, '--list', '--buildid-dir', '{o}.cache'],

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "symbol/probe/definition.h"
 
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -30,7 +29,12 @@ static int fail_memory(const struct parse *parse)
 
 static bool is_letter(char c)
 {
-    return c == '_' || isalpha((unsigned char)c);
+    return c == '_' || ((c | 0x20) >= 'a' && (c | 0x20) <= 'z');
+}
+
+bool pf_probe_is_name_character(char c)
+{
+    return is_letter(c) || (c >= '0' && c <= '9');
 }
 
 bool pf_probe_is_variable(const char *text)
@@ -42,7 +46,7 @@ bool pf_probe_is_name(const char *text)
 {
     if (!is_letter(*text))
         return false;
-    while (is_letter(*text) || isdigit((unsigned char)*text))
+    while (pf_probe_is_name_character(*text))
         text++;
     return !*text;
 }
@@ -50,7 +54,7 @@ bool pf_probe_is_name(const char *text)
 static bool read_unsigned(const char *text, uint64_t *value)
 {
     char *end;
-    if (!isdigit((unsigned char)*text))
+    if (*text < '0' || *text > '9')
         return false;
     *value = strtoull(text, &end, 0);
     return !*end;
@@ -113,7 +117,7 @@ static int read_part(const struct parse *parse, char mark, char *text, struct pf
         return strcmp(text, "return") == 0 ? 0 : refuse(parse, "after % only return can follow");
     default:
         return pf_fail(parse->error, PERFILE_ERROR_UNSUPPORTED, PERFILE_NO_OFFSET, "probe",
-                       "%.200s: patterns of lines (;) are not supported: list the lines with --line", parse->text);
+                       "%.200s: patterns of lines (;) are not supported", parse->text);
     }
 }
 
@@ -294,8 +298,7 @@ int pf_probe_parse(struct pf_arena *arena, const char *text, struct pf_probe_def
 {
     const struct parse parse = {arena, text, error};
     *definition = (struct pf_probe_definition){.argument_text = ""};
-    while (isspace((unsigned char)*text))
-        text++;
+    text += strspn(text, " \t\n");
     char *copy = pf_arena_text(arena, text, strlen(text));
     if (!copy)
         return fail_memory(&parse);

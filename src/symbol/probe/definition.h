@@ -53,6 +53,8 @@ int pf_probe_parse_range(struct pf_arena *arena, const char *text, struct pf_pro
                          struct perfile_error *error);
 /* The text begins as names in C do: it is a variable, and nothing that the kernel evaluates itself. */
 bool pf_probe_is_variable(const char *text);
+/* A letter, a digit or _. */
+bool pf_probe_is_name_character(char c);
 /* Events and groups have names as in C. */
 bool pf_probe_is_name(const char *text);
 

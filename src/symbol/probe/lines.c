@@ -187,7 +187,7 @@ static int list(struct pf_probe_target *target, struct listing *l, const char *t
 
 struct request {
     const char *text;
-    int (*take)(void *context, const struct perfile_probe_lines *lines);
+    int (*take)(void *context, const struct perfile_probe_listing *lines);
     void *context;
 };
 
@@ -200,7 +200,7 @@ static int run(void *context, struct pf_probe_target *target)
     if (result == 0)
         result = list(target, &l, request->text);
     if (result == 0) {
-        const struct perfile_probe_lines lines = {
+        const struct perfile_probe_listing lines = {
             .size = sizeof(lines),
             .file = l.file,
             .function = range.function,
@@ -216,7 +216,7 @@ static int run(void *context, struct pf_probe_target *target)
 }
 
 int perfile_probe_lines(const struct perfile_probe_options *options, const char *text,
-                        int (*take)(void *context, const struct perfile_probe_lines *lines), void *context,
+                        int (*take)(void *context, const struct perfile_probe_listing *lines), void *context,
                         struct perfile_error *error)
 {
     struct request request = {text, take, context};

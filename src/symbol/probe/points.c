@@ -356,11 +356,9 @@ int pf_probe_sites(struct pf_probe_target *target, const struct pf_probe_definit
     if (result || s.count)
         return result;
     if (s.skipped)
-        return pf_probe_fail(
-            target, PERFILE_ERROR_UNSUPPORTED,
-            "%.200s exists only where it is inlined, where it has no return and --no-inlines allows no "
-            "probes",
-            definition->point.function);
+        return pf_probe_fail(target, PERFILE_ERROR_UNSUPPORTED,
+                             "%.200s exists only where it is inlined: such copies have no return, or were excluded",
+                             definition->point.function);
     if (s.shared)
         return pf_probe_fail(target, PERFILE_ERROR_ABSENT,
                              "%.200s has no address of its own: its code belongs to line %d of %.200s",

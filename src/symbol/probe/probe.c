@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The files that probes are put into, and the public functions. */
 #include <dwarf.h>
-#include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -265,7 +264,7 @@ static const char *group_of(struct defining *d)
         return "probe";
     const char *slash = strrchr(d->target->path, '/'), *name = slash ? slash + 1 : d->target->path;
     int bytes = 0;
-    while (isalnum((unsigned char)name[bytes]) || name[bytes] == '_')
+    while (pf_probe_is_name_character(name[bytes]))
         bytes++;
     return pf_probe_text(d->target, "probe_%.*s", bytes, name);
 }
@@ -276,12 +275,12 @@ static const char *event_name(struct defining *d, const char *base, const char *
     char name[64];
     size_t used = 0;
     for (; base[used] && used < 48; used++)
-        name[used] = isalnum((unsigned char)base[used]) ? base[used] : '_';
+        name[used] = pf_probe_is_name_character(base[used]) ? base[used] : '_';
     const char *dot = strpbrk(base, ".@");
     if (dot && dot != base && (size_t)(dot - base) < used)
         used = (size_t)(dot - base);
     name[used] = '\0';
-    return pf_probe_text(d->target, "%s%s%s", isdigit((unsigned char)*name) ? "_" : "", name, suffix);
+    return pf_probe_text(d->target, "%s%s%s", *name >= '0' && *name <= '9' ? "_" : "", name, suffix);
 }
 
 /* `name`: the function that is there. */

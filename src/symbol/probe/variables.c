@@ -136,7 +136,7 @@ static const char *locate(struct reading *r)
         return locate_constant(r, &attribute);
     if (!dwarf_attr(&r->die, DW_AT_location, &attribute) ||
         dwarf_getlocation_addr(&attribute, r->site->address, &ops, &count, 1) < 1)
-        return "it has no value at this address: perhaps it has been optimized out, see --vars --range";
+        return "it has no value at this address: perhaps it has been optimized out";
     return locate_ops(r, &attribute, ops, count);
 }
 
@@ -378,7 +378,7 @@ static int put_argument(struct reading *r, const struct pf_probe_argument *argum
     }
     if (find_variable(r, argument->variable))
         return put_variable(r);
-    return fail_argument(r, "it is not known there: perfile probe --vars lists what is");
+    return fail_argument(r, "it is not known there");
 }
 
 int pf_probe_put_arguments(struct pf_probe_target *target, const struct pf_probe_definition *definition,
