@@ -22,6 +22,22 @@ static const char *file_of(bool is_kernel)
     return is_kernel ? "kprobe_events" : "uprobe_events";
 }
 
+/* Why a file of tracefs cannot be opened. */
+static int fail_open(bool is_kernel, int reason, struct perfile_error *error)
+{
+    const char *file = file_of(is_kernel);
+    if (reason == ENOENT)
+        return pf_fail(error, PERFILE_ERROR_OPEN, PERFILE_NO_OFFSET, what,
+                       "tracefs has no %s: this kernel was built without probes of %s (%s)", file,
+                       is_kernel ? "the kernel" : "programs",
+                       is_kernel ? "CONFIG_KPROBE_EVENTS" : "CONFIG_UPROBE_EVENTS");
+    if (reason == EACCES || reason == EPERM)
+        return pf_fail(error, PERFILE_ERROR_OPEN, PERFILE_NO_OFFSET, what,
+                       "no permission for %s of tracefs: adding, deleting and listing probes is for root, so use sudo",
+                       file);
+    return pf_fail(error, PERFILE_ERROR_OPEN, PERFILE_NO_OFFSET, file, "%s", pf_error_text(reason));
+}
+
 int perfile_probes_folder(char *path, size_t capacity, struct perfile_error *error)
 {
     struct pf_arena arena;
@@ -32,6 +48,8 @@ int perfile_probes_folder(char *path, size_t capacity, struct perfile_error *err
     int result = pf_sys_tracing(&sys, &events);
     if (result == PERFILE_ERROR_OPEN && pf_sys_mount_tracing(&sys))
         result = pf_sys_tracing(&sys, &events);
+    if (result == PERFILE_ERROR_OPEN && access("/sys/kernel/tracing/events", R_OK | X_OK) != 0 && errno == EACCES)
+        result = fail_open(false, EACCES, error);
     if (result == 0) {
         const size_t bytes = strlen(events) - strlen("/events");
         if (bytes >= capacity)
@@ -55,22 +73,6 @@ static int open_folder(const char *tracefs, struct perfile_error *error)
     return fd >= 0 ? fd
                    : pf_fail(error, PERFILE_ERROR_OPEN, PERFILE_NO_OFFSET, tracefs ? tracefs : path, "%s",
                              pf_error_text(errno));
-}
-
-/* Why a file of tracefs cannot be opened. */
-static int fail_open(bool is_kernel, int reason, struct perfile_error *error)
-{
-    const char *file = file_of(is_kernel);
-    if (reason == ENOENT)
-        return pf_fail(error, PERFILE_ERROR_OPEN, PERFILE_NO_OFFSET, what,
-                       "tracefs has no %s: this kernel was built without probes of %s (%s)", file,
-                       is_kernel ? "the kernel" : "programs",
-                       is_kernel ? "CONFIG_KPROBE_EVENTS" : "CONFIG_UPROBE_EVENTS");
-    if (reason == EACCES || reason == EPERM)
-        return pf_fail(error, PERFILE_ERROR_OPEN, PERFILE_NO_OFFSET, what,
-                       "no permission for %s of tracefs: adding, deleting and listing probes is for root, so use sudo",
-                       file);
-    return pf_fail(error, PERFILE_ERROR_OPEN, PERFILE_NO_OFFSET, file, "%s", pf_error_text(reason));
 }
 
 /* ---- listing ----------------------------------------------------------------------------------------------------- */
