@@ -21,10 +21,11 @@ FIELDS = {
     EXIT: (('long', 'id', 8, 1), ('long', 'ret', 8, 1)),
     KINDS: (('char', 'comm[16]', 16, 0), ('pid_t', 'pid', 4, 1), ('int', 'node', 4, 1), ('unsigned long', 'call_site', 8, 0),
             ('const void *', 'ptr', 8, 0), ('u32', 'none', 4, 0), ('u32', 'some', 4, 0)),
-    OPEN: (('int', '__syscall_nr', 4, 1), ('int', 'dfd', 4, 1), ('long', 'filename', 8, 0), ('long', 'flags', 8, 0), ('long', 'mode', 8, 0)),
+    OPEN: (('int', '__syscall_nr', 4, 1), ('int', 'dfd', 4, 1), ('long', 'filename', 8, 0), ('long', 'flags', 8, 0),
+           ('long', 'mode', 8, 0)),
 }
 NAMES = {ENTER: 'raw_syscalls:sys_enter', EXIT: 'raw_syscalls:sys_exit', KINDS: 'demo:kinds', OPEN: 'syscalls:sys_enter_openat'}
-READ, SIGRETURN, OPENAT = 0, 15, 257
+READ, SIGRETURN, IOCTL, OPENAT, LANDLOCK = 0, 15, 16, 257, 445
 TYPE = 'TID|TIME|CPU|PERIOD|RAW|IDENTIFIER'
 
 
@@ -128,12 +129,23 @@ def check_end_of_handler(folder):
     assert 'did not return' not in done.stderr and ' read ' in done.stdout, done
 
 
+def check_words(folder):
+    """Commands of ioctl for terminals have names, as in perf, and the rules of Landlock."""
+    samples = [enter(900, LANDLOCK, 11, 2, 8, 45), leave(901, LANDLOCK, -22),
+               enter(1000, IOCTL, 1, 0x5401, 8), leave(1001, IOCTL, 0), enter(1002, IOCTL, 1, 0x4142, 8), leave(1003, IOCTL, 0)]
+    rule, *lines = trace(assemble(folder / 'words.data', samples)).stdout.splitlines()
+    expected = 'landlock_add_rule(ruleset_fd: 11, rule_type: LANDLOCK_RULE_NET_PORT, rule_attr: 0x8, flags: 45) = -1 EINVAL'
+    assert expected in rule, rule
+    assert ['(fd: 1, cmd: TCGETS, arg: 0x8)' in lines[0], '(fd: 1, cmd: 0x4142, arg: 0x8)' in lines[1]] == [True, True], lines
+
+
 def main():
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         path = assemble(folder / 'events.data', SAMPLES)
         check_lines(path)
         check_end_of_handler(folder)
+        check_words(folder)
         assert trace(assemble(folder / 'events.pipe', SAMPLES, '--pipe')).stdout == trace(path).stdout
         rounds = [SAMPLES[0], SAMPLES[1], 'round', SAMPLES[3], 'round', SAMPLES[5], 'round']
         check_at_once(assemble(folder / 'rounds.pipe', rounds, '--pipe'), trace(path).stdout)

@@ -151,7 +151,7 @@ const char *pf_errno_text(uint64_t number)
 
 /* ---- arguments --------------------------------------------------------------------------------------------------- */
 
-enum how { MASK, ENUM, FUTEX, SOCKTYPE, CLONE };
+enum how { MASK, ENUM, CODE, FUTEX, SOCKTYPE, CLONE };
 
 struct value {
     const char *kind;
@@ -178,15 +178,29 @@ static const struct set {
 #undef VALUE
 };
 
-/* The value of this kind with this number, or the number itself. */
-static void put_enum(struct pf_text *out, const char *kind, uint64_t number)
+/* The value of this kind with this number; false: there is none. */
+static bool put_named(struct pf_text *out, const char *kind, uint64_t number)
 {
     for (size_t i = 0; i < PF_COUNT(values); i++)
         if (values[i].number == number && strcmp(values[i].kind, kind) == 0) {
             pf_put_string(out, values[i].name);
-            return;
+            return true;
         }
-    pf_put_signed(out, (int32_t)number);
+    return false;
+}
+
+static void put_enum(struct pf_text *out, const char *kind, uint64_t number)
+{
+    if (!put_named(out, kind, number))
+        pf_put_signed(out, (int32_t)number);
+}
+
+static void put_code(struct pf_text *out, const char *kind, uint64_t number)
+{
+    if (put_named(out, kind, number))
+        return;
+    pf_put_string(out, "0x");
+    pf_put_hex(out, number);
 }
 
 /* Bits by name; what is left in hexadecimal. */
@@ -297,6 +311,9 @@ static void put_set(struct pf_text *out, const struct set *set, enum pf_abi abi,
         break;
     case ENUM:
         put_enum(out, set->kind, number);
+        break;
+    case CODE:
+        put_code(out, set->kind, number);
         break;
     case FUTEX:
         put_futex(out, number);
