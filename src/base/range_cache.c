@@ -32,6 +32,7 @@ static struct pf_text_cache_text *make_page(struct pf_range_cache *cache, uint64
     page->capacity = capacity;
     if (old) {
         page->count = old->count;
+        memcpy(page->seen, old->seen, sizeof(page->seen));
         memcpy(page->bounds, old->bounds, old->count * sizeof(*old->bounds));
         memcpy(pf_range_page_values(page), pf_range_page_values(old), old->count * sizeof(struct pf_range_value));
     }
@@ -53,4 +54,14 @@ bool pf_range_cache_add(struct pf_range_cache *cache, uint64_t space, uint64_t f
         return false;
     append(page_of(text), bounds, value);
     return pf_text_cache_publish(&cache->pages, text);
+}
+
+bool pf_range_cache_mark(struct pf_range_cache *cache, uint64_t space, uint64_t address)
+{
+    struct pf_range_page *page = page_of(pf_text_cache_find(&cache->pages, space, address >> PF_RANGE_PAGE_BITS));
+    if (!page || pf_range_page_is_marked(page, address))
+        return false;
+    uint32_t *seen = &page->seen[address >> 9 & 7];
+    __atomic_store_n(seen, *seen | UINT32_C(1) << (address >> 4 & 31), __ATOMIC_RELAXED);
+    return true;
 }

@@ -25,6 +25,7 @@ struct pf_range_value {
 struct pf_range_page {
     uint32_t count;    /* of ranges. Grows while others look */
     uint32_t capacity; /* an even number */
+    uint32_t seen[8];  /* a bit for each 16 bytes that were marked */
     struct pf_range_bounds bounds[];
 };
 
@@ -41,17 +42,27 @@ static inline struct pf_range_value *pf_range_page_values(const struct pf_range_
 bool pf_range_cache_add(struct pf_range_cache *cache, uint64_t space, uint64_t first, uint64_t last,
                         const struct pf_range_value *value);
 
-/* The value of the range that holds the address, or NULL. It stays until all is discarded. */
+/* Marks the 16 bytes that the address is in. False: they were marked before, or the page has no ranges. */
+bool pf_range_cache_mark(struct pf_range_cache *cache, uint64_t space, uint64_t address);
+
+static inline bool pf_range_page_is_marked(const struct pf_range_page *page, uint64_t address)
+{
+    return __atomic_load_n(&page->seen[address >> 9 & 7], __ATOMIC_RELAXED) >> (address >> 4 & 31) & 1;
+}
+
+/* The value of the range that holds the address, or NULL; it stays until all is discarded. And whether it is marked. */
 static inline const struct pf_range_value *pf_range_cache_find(const struct pf_range_cache *cache, uint64_t space,
-                                                               uint64_t address)
+                                                               uint64_t address, bool *marked)
 {
     const struct pf_text_cache_text *text = pf_text_cache_find(&cache->pages, space, address >> PF_RANGE_PAGE_BITS);
     const struct pf_range_page *page = text ? (const void *)pf_text_cache_bytes(text) : NULL;
     const uint32_t count = page ? __atomic_load_n(&page->count, __ATOMIC_ACQUIRE) : 0;
     const unsigned offset = address & PF_RANGE_PAGE_OFFSET;
     for (uint32_t i = 0; i < count; i++)
-        if (offset >= page->bounds[i].first && offset <= page->bounds[i].last)
+        if (offset >= page->bounds[i].first && offset <= page->bounds[i].last) {
+            *marked = pf_range_page_is_marked(page, address);
             return &pf_range_page_values(page)[i];
+        }
     return NULL;
 }
 

@@ -78,6 +78,9 @@ bool pf_symbols_locate(struct pf_symbols *symbols, const struct perfile_map *map
  */
 const struct perfile_map *pf_symbols_map(struct pf_symbols *symbols, const struct perfile_space *space, uint64_t ip);
 
+/* Another address of the module, which was found without pf_symbols_locate. */
+void pf_symbols_count_address(struct pf_symbols *symbols, uint32_t module);
+
 /* Addresses, both included. */
 struct pf_extent {
     uint64_t first, last;

@@ -273,6 +273,13 @@ bool pf_symbols_is_settled(const struct pf_symbols *symbols, const struct perfil
 
 /* ---- extents ---- */
 
+void pf_symbols_count_address(struct pf_symbols *symbols, uint32_t number)
+{
+    struct pf_module_data *module = pf_module_at(symbols, number);
+    if (module)
+        module->public.addresses++;
+}
+
 /* Cuts off what is not in [start, end). */
 static void clip(struct pf_extent *extent, uint64_t start, uint64_t end)
 {

@@ -29,6 +29,7 @@ enum {
 struct words {
     const struct pf_text_cache_text *text; /* NULL: none was made yet */
     uint64_t origin;
+    bool is_new; /* a tail: the address was not counted yet, nor one beside it */
 };
 
 /* Texts in one style. Of a frame they are a line, which starts with a tab; their marks are those above. */
@@ -353,7 +354,10 @@ static bool add_range(struct pf_script_locations *locations, uint64_t space, con
     const uint64_t page = location->address & ~(uint64_t)PF_RANGE_PAGE_OFFSET;
     const uint64_t first = pf_max(extent->first, page), last = pf_min(extent->last, page | PF_RANGE_PAGE_OFFSET);
     const struct pf_range_value value = {words->text, words->origin};
-    return pf_range_cache_add(&locations->ranges, space, first, last, &value);
+    if (!pf_range_cache_add(&locations->ranges, space, first, last, &value))
+        return false;
+    (void)pf_range_cache_mark(&locations->ranges, space, location->address);
+    return true;
 }
 
 /* Makes a text that the addresses around have, too. */
@@ -362,12 +366,12 @@ static struct words make_shared(struct pf_script *script, struct pf_script_locat
 {
     const struct pf_script_location *location = &subject->location;
     const uint64_t origin = location->address - location->location.offset;
-    const struct words none = {NULL, 0};
+    const struct words none = {0};
     struct pf_extent extent;
     if (!has_tail(script, locations->style, location) ||
         !pf_symbols_extent(script->symbols, space, location->map, location->address, &location->location, &extent))
         return none;
-    const struct words words = {find_tail(script, locations, subject), origin};
+    const struct words words = {.text = find_tail(script, locations, subject), .origin = origin};
     return words.text && add_range(locations, perfile_space_id(space), location, &extent, &words) ? words : none;
 }
 
@@ -378,11 +382,11 @@ static struct words make_text(struct pf_script *script, struct pf_script_locatio
     const bool found = locations->style & SCRIPT_LOCATION_CODE ? locate(script, space, &subject->location)
                                                                : look_up(script, space, locations->style, subject);
     script->scratch.used = 0;
-    const struct words words = found ? make_shared(script, locations, space, subject) : (struct words){NULL, 0};
+    const struct words words = found ? make_shared(script, locations, space, subject) : (struct words){0};
     if (words.text || !found)
         return words;
     script->scratch.used = 0;
-    return (struct words){add_own(script, locations, space, subject), 0};
+    return (struct words){.text = add_own(script, locations, space, subject)};
 }
 
 static struct words add_text(struct pf_script *script, struct pf_script_locations *locations,
@@ -405,9 +409,23 @@ static struct words add_text(struct pf_script *script, struct pf_script_location
 
 static inline struct words known_text(const struct pf_script_locations *locations, uint64_t space, uint64_t address)
 {
-    const struct pf_range_value *value = pf_range_cache_find(&locations->ranges, space, address);
-    return PF_LIKELY(value != NULL) ? (struct words){value->of, value->origin}
-                                    : (struct words){pf_text_cache_find(&locations->texts, space, address), 0};
+    bool marked;
+    const struct pf_range_value *value = pf_range_cache_find(&locations->ranges, space, address, &marked);
+    return PF_LIKELY(value != NULL) ? (struct words){value->of, value->origin, !marked}
+                                    : (struct words){.text = pf_text_cache_find(&locations->texts, space, address)};
+}
+
+/* Reports of modules without symbols state how many addresses they have. */
+static __attribute__((noinline)) void count_address(struct pf_script *script, struct pf_script_locations *locations,
+                                                    uint64_t space, uint64_t address, struct words words)
+{
+    const bool locks = script->is_copy && !script->in_order;
+    if (locks)
+        pf_script_team_lock(script->team);
+    if (pf_range_cache_mark(&locations->ranges, space, address))
+        pf_symbols_count_address(script->symbols, (uint32_t)words.text->a);
+    if (locks)
+        pf_script_team_unlock(script->team);
 }
 
 /* What has to be found out in order is left for later: the sample waits. */
@@ -420,7 +438,7 @@ static struct words add_text_if_settled(struct pf_script *script, struct pf_scri
         words = add_text(script, locations, space, address);
     pf_script_team_unlock(script->team);
     script->waits |= !words.text;
-    return words.text ? words : (struct words){&no_text, 0};
+    return words.text ? words : (struct words){.text = &no_text};
 }
 
 static __attribute__((noinline)) struct words new_text(struct pf_script *script, struct pf_script_locations *locations,
@@ -435,6 +453,8 @@ static inline struct words find_text_in(struct pf_script *script, struct pf_scri
                                         const struct perfile_space *space, uint64_t id, uint64_t address)
 {
     const struct words words = known_text(locations, id, address);
+    if (PF_UNLIKELY(words.is_new))
+        count_address(script, locations, id, address, words);
     return PF_LIKELY(words.text != NULL) ? words : new_text(script, locations, space, address);
 }
 
