@@ -120,10 +120,17 @@ struct where {
 static void begin_event(struct chrome *chrome, char phase, struct where where, const char *category)
 {
     const int64_t shift = (int64_t)chrome->number * (where.pid < (int64_t)CPUS_PID ? NEXT_PIDS : NEXT_EVENTS);
-    pf_put_format(chrome->out, "%s{\"ph\":\"%c\",\"pid\":%" PRId64 ",\"tid\":%" PRId64, chrome->comma ? ",\n" : "\n",
-                  phase, where.pid + shift, where.tid);
-    if (category)
-        pf_put_format(chrome->out, ",\"cat\":\"%s\"", category);
+    put(chrome, chrome->comma ? ",\n{\"ph\":\"" : "\n{\"ph\":\"");
+    pf_put_char(chrome->out, phase);
+    put(chrome, "\",\"pid\":");
+    pf_put_signed(chrome->out, where.pid + shift);
+    put(chrome, ",\"tid\":");
+    pf_put_signed(chrome->out, where.tid);
+    if (category) {
+        put(chrome, ",\"cat\":\"");
+        put(chrome, category);
+        pf_put_char(chrome->out, '"');
+    }
     chrome->comma = true;
 }
 
@@ -450,7 +457,9 @@ static void put_moment(struct chrome *chrome, struct source *source)
     put_name(chrome, series->event->name);
     put(chrome, ",\"args\":{\"function\":");
     put_function(chrome, row->node);
-    pf_put_format(chrome->out, ",\"period\":%" PRIu64 "}}", row->weight);
+    put(chrome, ",\"period\":");
+    pf_put_unsigned(chrome->out, row->weight);
+    put(chrome, "}}");
 }
 
 /* What a counter has counted up to the sample. */
