@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Values of ranges of addresses, in many address spaces: what is known of one address of a range is known of all. Ranges
- * do not overlap and lie within pages of 4 KiB, which have a list of them. As in a text cache, threads may look without a
- * lock while one adds, and all is discarded at once.
+ * Values of ranges of addresses, in many address spaces: what is known of one address of a range is known of all.
+ * Ranges do not overlap and lie within pages of 4 KiB, which have a list of them. As in a text cache, threads may look
+ * without a lock while one adds, and all is discarded at once.
  */
 #ifndef PF_BASE_RANGE_CACHE_H
 #define PF_BASE_RANGE_CACHE_H

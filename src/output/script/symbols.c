@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Addresses with their symbols and modules. What follows an address is made once for each function, and found by the
- * ranges of addresses that have it. Where a text also depends on the address itself, it is made once for each address of
- * an address space.
+ * ranges of addresses that have it. Where a text also depends on the address itself, it is made once for each address
+ * of an address space.
  */
 #include "output/script/script.h"
 
