@@ -91,7 +91,8 @@ static const struct pf_option svg_options[] = {
     FLAG("inverted", 'G', inverted,
          "Put the root on top (an icicle graph). The html page does so by default, and can be flipped.", .first = true),
     PF_VALUES(CHOICE, "colors", 0, "PALETTE", AT(colors), .known = perfile_flame_palette_at,
-              "How frames are coloured [kind]."),
+              "How frames of svg are coloured [kind]; with a palette of FlameGraph's, such as hot, the picture "
+              "looks as flamegraph.pl's."),
     PF_ROW(NUMBER, "width", 0, "PIXELS", AT(width), "The width of the picture [1200]."),
     TEXT("min-width", "WIDTH", min_width,
          "Omit narrower frames: in pixels, or with % as a percentage of the total [0.1]. The picture says how many "

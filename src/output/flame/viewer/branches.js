@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* The rows of branches, as a report has them: the whole recording's, whatever is chosen in other views. */
-let branchList = null, branchRows = [], branchTag = "";
 /* Its first columns are the event and the share; those of the weight stand behind the keys. */
 const branchAt = name => data.branches.columns.findIndex(column => column.name === name);
 const branchKeys = () => data.branches.columns.map((column, i) => [column.name, i]).slice(branchAt("overhead") + 1, branchAt("samples"));
@@ -18,7 +17,7 @@ function branchCell(at, value) {
   return element("td", { title: cellOf(value) }, shorten(cellOf(value), LONG));
 }
 function branchRow(i) {
-  return element("tr", { tabindex: -1, "aria-selected": i === branchList.at }, ...branchColumns().map(([at]) => branchCell(at, branchRows[i][at])));
+  return element("tr", { tabindex: -1, "aria-selected": i === shown.branchList.at }, ...branchColumns().map(([at]) => branchCell(at, shown.branchRows[i][at])));
 }
 function branchHead() {
   return element("tr", {}, ...branchColumns().map(([at, words], i) => {
@@ -33,8 +32,8 @@ function branchHead() {
   }));
 }
 function chooseBranch(at) {
-  for (const [i, row] of branchList.made) row.setAttribute("aria-selected", i === at);
-  const row = branchRows[at];
+  for (const [i, row] of shown.branchList.made) row.setAttribute("aria-selected", i === at);
+  const row = shown.branchRows[at];
   if (!row) return describe(shown.main, 0);
   $("details").replaceChildren(element("b", {}, branchKeys().map(([, i]) => cellOf(row[i])).filter(text => text !== "-").join(" · ")),
     ` ${grouped.format(row[branchAt("self")])} branches, ${row[branchAt("overhead")].toFixed(2)}%`);
@@ -43,10 +42,10 @@ function chooseBranch(at) {
 function orderBranches() {
   const { branchBy, branchUp } = state, at = branchBy < 0 || branchBy >= branchColumns().length ? -1 : branchColumns()[branchBy][0];
   const cells = branchColumns().map(([i]) => i), { name } = data.events[state.event];
-  branchRows = data.branches.rows.filter(row => row[branchAt("event")] === name &&
+  shown.branchRows = data.branches.rows.filter(row => row[branchAt("event")] === name &&
     (!shown.pattern || cells.some(i => !isBranchWeight(i) && shown.pattern.test(cellOf(row[i])))));
-  if (at >= 0) branchRows.sort((a, b) => isBranchWeight(at) ? b[at] - a[at] : a[at] < b[at] ? -1 : a[at] > b[at] ? 1 : 0);
-  if (at >= 0 && branchUp) branchRows.reverse();
+  if (at >= 0) shown.branchRows.sort((a, b) => isBranchWeight(at) ? b[at] - a[at] : a[at] < b[at] ? -1 : a[at] > b[at] ? 1 : 0);
+  if (at >= 0 && branchUp) shown.branchRows.reverse();
 }
 function branchNote() {
   const { name } = data.events[state.event], event = data.branches.events.find(one => one.event === name);
@@ -58,29 +57,29 @@ function branchNote() {
 }
 function showBranches() {
   const tag = JSON.stringify([state.event, state.branchBy, state.branchUp, String(shown.pattern)]);
-  if (tag !== branchTag) {
+  if (tag !== shown.branchTag) {
     $("branches").tHead.replaceChildren(branchHead());
     $("branchnote").textContent = branchNote();
     orderBranches();
   }
-  if (tag !== branchTag) branchList.fill(branchRows.length, branchRow, 0);
-  else branchList.later();
-  branchTag = tag;
-  chooseBranch(branchList.at);
+  if (tag !== shown.branchTag) shown.branchList.fill(shown.branchRows.length, branchRow, 0);
+  else shown.branchList.later();
+  shown.branchTag = tag;
+  chooseBranch(shown.branchList.at);
 }
 function branchesText() {
   const columns = branchColumns().map(([at]) => at);
-  return csv(columns.map(at => data.branches.columns[at].name), branchRows.map(row => columns.map(at => row[at])));
+  return csv(columns.map(at => data.branches.columns[at].name), shown.branchRows.map(row => columns.map(at => row[at])));
 }
 
 function startBranches() {
   if (!data.branches) return document.querySelectorAll("[data-branches]").forEach(part => part.remove());
-  branchList = new RowList($("branches"), $("branches").parentNode, chooseBranch);
+  shown.branchList = new RowList($("branches"), $("branches").parentNode, chooseBranch);
   $("branches").tBodies[0].addEventListener("click", e => {
     const row = e.target.closest("tr");
     if (row.at === undefined) return;
     row.focus();
     chooseBranch(row.at);
   });
-  $("branches").addEventListener("keydown", e => branchList.key(e));
+  $("branches").addEventListener("keydown", e => shown.branchList.key(e));
 }

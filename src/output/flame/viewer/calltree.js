@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 const opened = new Set();
-/* The rows in order: node, which of how many children. Children that come later have one word for them. */
-let treeRows = new Int32Array(0), treeCount = 0;
 const treeList = new RowList($("tree"), $("view-tree"), () => {});
 
 /* Always by weight, whatever the order of the graph. */
@@ -39,8 +37,8 @@ function listRows(tree) {
     if (tree.waits(kids[at])) lacking ||= kids[at];
     else lists.push([kidsOf(tree, kids[at]), 0]);
   }
-  treeRows = made;
-  treeCount = count;
+  shown.treeRows = made;
+  shown.treeCount = count;
   return lacking;
 }
 /* What ends in a node whose callers are not there yet: with threads, all in those and nothing in functions; else nobody knows. */
@@ -54,7 +52,7 @@ function ownCell(tree, node) {
   return own !== null ? weightCell(own) : element("td", { class: "bar quiet", title: "Known when the row is open" }, element("b", {}, "…"));
 }
 function treeRow(i) {
-  const tree = shown.tree, [node, place, siblings] = treeRows.subarray(3 * i, 3 * i + 3), level = tree.depth[node];
+  const tree = shown.tree, [node, place, siblings] = shown.treeRows.subarray(3 * i, 3 * i + 3), level = tree.depth[node];
   const leaf = isLeaf(tree, node), isOpen = opened.has(node);
   const twist = element("span", { class: "twist", style: `margin-left:${Math.min(level - 1, 40) * 12}px` },
     leaf ? "" : isOpen ? "▾" : "▸");
@@ -68,30 +66,29 @@ function treeRow(i) {
   return row;
 }
 const placeOfNode = node => {
-  for (let i = 0; i < treeCount; i++) if (treeRows[3 * i] === node) return i;
+  for (let i = 0; i < shown.treeCount; i++) if (shown.treeRows[3 * i] === node) return i;
   return -1;
 };
 function showTree(node = 0) {
   const lacking = listRows(shown.tree);
   const at = node ? placeOfNode(node) : -1;
-  $("treefull").hidden = treeCount < MOST_ROWS;
-  treeList.fill(treeCount, treeRow, at < 0 ? undefined : at);
-  describe(shown.tree, treeCount ? treeRows[3 * treeList.at] : 0);
+  $("treefull").hidden = shown.treeCount < MOST_ROWS;
+  treeList.fill(shown.treeCount, treeRow, at < 0 ? undefined : at);
+  describe(shown.tree, shown.treeCount ? shown.treeRows[3 * treeList.at] : 0);
   if (lacking)
     withKids(shown.tree, lacking, () => {
-      if (lacking === hotEnd) openHeaviest(lacking);
-      if (state.view === "tree") showTree(treeRows[3 * treeList.at]);
+      if (lacking === shown.hotEnd) openHeaviest(lacking);
+      if (state.view === "tree") showTree(shown.treeRows[3 * treeList.at]);
     });
 }
-let hotEnd = 0; /* of the path that is open when a tree is new */
 function openHotPath() {
   opened.clear();
-  treeList.at = hotEnd = 0;
+  treeList.at = shown.hotEnd = 0;
   openHeaviest(0);
 }
 function openHeaviest(node) {
   const { total } = shown.tree;
-  for (let next; (next = shown.tree.heaviest(node)) && (!node || total[next] * 3 >= total[node]); node = next) opened.add(hotEnd = next);
+  for (let next; (next = shown.tree.heaviest(node)) && (!node || total[next] * 3 >= total[node]); node = next) opened.add(shown.hotEnd = next);
 }
 function focusNode(node) {
   const at = placeOfNode(node);

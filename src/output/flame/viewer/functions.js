@@ -1,17 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-let rows = null; /* made when they are looked at */
-let listed = []; /* those that are found, in order */
-let chosen = -1, reveals = false;
 /* The function of the state, or the first of the list: that is no choice of the reader's. */
 const choosesFunction = group => change({ fn: group }, "replace");
 /* Of a cut page: what functions weigh with what was cut; not known of parts of the recording, and of two of them. */
 const hasTotals = () => !!data.totals && !data.compares && state.measure === "weight" && !isPart() && !state.transforms.length;
 function takeRows({ group, self, total, other, otherTotal, inlined }) {
-  rows = Array.from(group, (key, i) => ({ group: key, self: self[i], total: total[i], inlined: inlined[i],
+  shown.rows = Array.from(group, (key, i) => ({ group: key, self: self[i], total: total[i], inlined: inlined[i],
     ...(data.compares ? { change: shown.main.changeOf(self[i], other[i]), whole: shown.main.changeOf(total[i], otherTotal[i]) } : {}) }));
 }
 function withRows(then) {
-  if (rows) return then();
+  if (shown.rows) return then();
   ask("rows", "rows", { totals: hasTotals() ? state.event : null }, found => {
     takeRows(found);
     then();
@@ -61,57 +58,56 @@ const moduleCell = group => element("td", { title: about(group).module }, base(a
 
 const functionList = new RowList($("functions"), $("functions").parentNode, at => choose(at));
 function functionRow(i) {
-  const r = listed[i], row = element("tr", { tabindex: -1, "aria-selected": r.group === chosen }, weightCell(r.self),
+  const r = shown.listed[i], row = element("tr", { tabindex: -1, "aria-selected": r.group === shown.chosen }, weightCell(r.self),
     weightCell(r.total), ...changeCells(r.group, r.change, r.whole), nameCell(r.group), moduleCell(r.group));
   row.group = r.group;
   return row;
 }
 function sortRows() {
   if (state.sort === "module") rankModules();
-  listed = rows.filter(r => !shown.matched || shown.matched[r.group]).sort(orders[state.sort]);
-  if (state.up) listed.reverse();
+  shown.listed = shown.rows.filter(r => !shown.matched || shown.matched[r.group]).sort(orders[state.sort]);
+  if (state.up) shown.listed.reverse();
 }
 const showTable = () => withRows(listFunctions);
 function listFunctions() {
   sortRows();
-  chosen = isUsed(state.fn) ? state.fn : isUsed(chosen) ? chosen : -1;
-  let at = listed.findIndex(r => r.group === chosen);
+  shown.chosen = isUsed(state.fn) ? state.fn : isUsed(shown.chosen) ? shown.chosen : -1;
+  let at = shown.listed.findIndex(r => r.group === shown.chosen);
   if (at < 0) {
     at = 0;
-    chosen = listed.length ? listed[0].group : -1;
+    shown.chosen = shown.listed.length ? shown.listed[0].group : -1;
   }
-  functionList.fill(listed.length, functionRow, at);
+  functionList.fill(shown.listed.length, functionRow, at);
   for (const head of document.querySelectorAll("#functions th")) {
     const by = head.dataset.by, falling = by !== "name" && by !== "module" !== state.up;
     if (by === state.sort) head.setAttribute("aria-sort", falling ? "descending" : "ascending");
     else head.removeAttribute("aria-sort");
   }
-  if (reveals) {
+  if (shown.reveals) {
     functionList.go(at);
     functionList.focus();
   }
-  reveals = false;
+  shown.reveals = false;
   showSandwich();
 }
-let sandwichOf = -1;
 /* The report has it, too. What is there already is not moved: it may have the focus. */
 const sandwichBox = document.querySelector(".sandwich"), hasSandwich = () => state.view === "table" || state.view === "report";
 function moveSandwich(view) {
   if (sandwichBox.parentNode !== $("view-" + view)) $("view-" + view).append(sandwichBox);
 }
 function showSandwich() {
-  if (sandwichOf === chosen && sandwichOf >= 0) return describeChosen();
-  sandwichOf = chosen;
-  for (const part of [callers, callees]) part.host.hidden = chosen < 0 || !part.tree;
-  $("callershead").textContent = chosen < 0 ? (shown.searched ? `No function matches “${shown.searched}”` : "No function has samples here") : "Callers of " + lineOf(chosen);
-  $("calleeshead").textContent = chosen < 0 ? "" : "Callees of " + lineOf(chosen);
-  $("calleeshead").hidden = chosen < 0;
+  if (shown.sandwichOf === shown.chosen && shown.sandwichOf >= 0) return describeChosen();
+  shown.sandwichOf = shown.chosen;
+  for (const part of [callers, callees]) part.host.hidden = shown.chosen < 0 || !part.tree;
+  $("callershead").textContent = shown.chosen < 0 ? (shown.searched ? `No function matches “${shown.searched}”` : "No function has samples here") : "Callers of " + lineOf(shown.chosen);
+  $("calleeshead").textContent = shown.chosen < 0 ? "" : "Callees of " + lineOf(shown.chosen);
+  $("calleeshead").hidden = shown.chosen < 0;
   forget("sandwich");
-  if (chosen < 0) {
+  if (shown.chosen < 0) {
     if (hasSandwich()) describe(shown.main, 0);
     return;
   }
-  ask("sandwich", "sandwich", { group: chosen }, found => {
+  ask("sandwich", "sandwich", { group: shown.chosen }, found => {
     if (found.id !== shown.treeId) return;
     found.callees.of = "callees";
     for (const part of [callers, callees]) part.host.hidden = false;
@@ -122,20 +118,20 @@ function showSandwich() {
 }
 /* Also when one comes back to it: another view has described something else. */
 function describeChosen() {
-  if (hasSandwich() && callees.tree && callees.tree.group[0] === chosen) withRows(() => hasSandwich() && describe(callees.tree, 0));
+  if (hasSandwich() && callees.tree && callees.tree.group[0] === shown.chosen) withRows(() => hasSandwich() && describe(callees.tree, 0));
 }
 function choose(at) {
-  const { group } = listed[at] || {};
+  const { group } = shown.listed[at] || {};
   if (group === undefined) return;
   for (const [i, row] of functionList.made) row.setAttribute("aria-selected", i === at);
-  if (chosen === group) return;
-  chosen = group;
-  choosesFunction(chosen);
+  if (shown.chosen === group) return;
+  shown.chosen = group;
+  choosesFunction(shown.chosen);
   showSandwich();
 }
 function showFunction(group) {
   if (group < 0) return;
-  reveals = true;
+  shown.reveals = true;
   const hidden = shown.matched && !shown.matched[group];
   change({ view: "table", fn: group, ...(hidden ? { search: "" } : {}) });
   say(`Callers and callees of ${labelOf(group)}`);

@@ -73,7 +73,6 @@ async function copy(text) {
 
 /* --- the menu --- */
 
-let menuFor = null;
 function menuItem({ key, text }, act) {
   const button = element("button", { type: "button", role: "menuitem", tabindex: -1 }, text);
   if (key) button.append(element("kbd", {}, key));
@@ -96,15 +95,15 @@ function openItems(label, items, x, y, from) {
   const { offsetWidth: width, offsetHeight: height } = menu;
   menu.style.left = Math.max(0, Math.min(x, innerWidth - width - 4)) + "px";
   menu.style.top = Math.max(0, Math.min(y, innerHeight - height - 4)) + "px";
-  menuFor = from;
+  shown.menuFor = from;
   menu.firstChild.focus();
 }
 function closeMenu() {
   if ($("menu").hidden) return;
   $("menu").hidden = true;
-  if (!menuFor) return;
+  if (!shown.menuFor) return;
   /* Rows are made anew: then the one that has their place in the order of Tab. */
-  if (menuFor.isConnected) menuFor.focus(); else focusView();
+  if (shown.menuFor.isConnected) shown.menuFor.focus(); else focusView();
 }
 $("menu").addEventListener("keydown", e => {
   const items = [...$("menu").children], at = items.indexOf(document.activeElement);

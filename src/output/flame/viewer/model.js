@@ -4,9 +4,17 @@
  *                      asked for it, and the state that it is of; askedTag: what was asked for last
  *   ranks, used        of groups by name; 1: this group is in the tree; kinds: that are in it
  *   everything, otherEverything   what is 100 %, of either recording
- *   searched, pattern, matched    what is searched for, "" if it is nothing or not valid; of names; the groups that it finds */
+ *   searched, pattern, matched    what is searched for, "" if it is nothing or not valid; of names; the groups that it finds
+ *   rows, listed, chosen, reveals of functions, made when they are looked at; those that are found, in order; the group that callers and callees
+ *                      are of, or -1; it gets into view. sandwichOf: whose callers and callees are there
+ *   treeRows, treeCount, hotEnd   of the call tree: node, which of how many children, three numbers a row; the end of the path that is open first
+ *   report, reportTag, reportList; branchRows, branchTag, branchList   the last answer, what was asked for, the rows
+ *   past               the recording before as views over time have it
+ *   ready, told, menuFor, wasDark   the first picture is there; the view and tree that the footer is about; where the menu was opened; before it was printed */
 const shown = { main: null, tree: null, treeId: 0, treeTag: "", treeState: null, askedTag: "", ranks: null, used: new Uint8Array(0), kinds: [],
-  everything: 1, otherEverything: 1, searched: "", pattern: null, matched: null };
+  everything: 1, otherEverything: 1, searched: "", pattern: null, matched: null, rows: null, listed: [], chosen: -1, reveals: false, sandwichOf: -1,
+  treeRows: new Int32Array(0), treeCount: 0, hotEnd: 0, report: null, reportTag: "", reportList: null, branchRows: [], branchTag: "", branchList: null,
+  past: null, ready: false, told: "", menuFor: null, wasDark: false };
 
 /* A piece of the recording is never as heavy as all of the other: with a range, shares are compared. */
 const isPart = () => !!(state.time || state.timeBefore) || [state.pick, state.cpus, state.processes].some(list => list.length);

@@ -10,12 +10,11 @@ function takeFilter({ time, timeBefore = state.timeBefore, threads, cpus, proces
   change({ time: time || null, timeBefore: timeBefore || null, pick: threads || [], cpus: cpus || [], processes: processes || [] });
 }
 /* The tracks of both recordings, if they have the event. */
-let past = null;
 function bothSides() {
   const { before } = data.events[state.event], left = of => query.restricted(of, searchFilters());
   if (before === undefined) return { data: left(data) };
-  past ||= { ...data, ...data.past };
-  return { data: left(data), other: left(past), otherEvent: data.events.length + before, titles: ["Now", "Before"] };
+  shown.past ||= { ...data, ...data.past };
+  return { data: left(data), other: left(shown.past), otherEvent: data.events.length + before, titles: ["Now", "Before"] };
 }
 function openOverTime(view) {
   return overViews[view]()($("over-" + view), {
@@ -33,7 +32,7 @@ function openOverTime(view) {
 }
 /* What of the samples the view reads, for the first time: [data, event, whether it is of the recording before]. */
 const readBy = (view, { other, otherEvent }) => view === "chart" ? []
-  : [[data, state.event, false], ...(other ? [[other, otherEvent, true]] : [])].filter(([of]) => of === data || of === past);
+  : [[data, state.event, false], ...(other ? [[other, otherEvent, true]] : [])].filter(([of]) => of === data || of === shown.past);
 function showOverTime(view) {
   const open = openViews[view] ||= openOverTime(view), input = view === "tracks" ? bothSides() : { data };
   const missing = readBy(view, input).find(([of, event]) => !timeIndex.isThere(of, event));

@@ -21,8 +21,8 @@ function takeTree(found, tag) {
   Object.assign(shown, { main, everything, otherEverything, ranks, used, kinds, treeId: found.id, tree: found.shown || main });
   shown.treeTag = tag;
   shown.treeState = state;
-  rows = null;
-  sandwichOf = -1;
+  shown.rows = null;
+  shown.sandwichOf = -1;
   flame.tree = null;
   flame.wanted = kept ? findPath(shown.tree, kept.selected) : 0;
   if (kept) {
@@ -55,7 +55,7 @@ function render(before) {
 }
 /* The first tree of a large page is the start. */
 function renderTree() {
-  update(ready ? state : first, true, !ready);
+  update(shown.ready ? state : first, true, !shown.ready);
   setReady();
 }
 function update(before, fresh, start) {
@@ -68,9 +68,8 @@ function update(before, fresh, start) {
   if (data.buckets) showTime();
   closeMenu();
 }
-let ready = false;
 function setReady() {
-  ready = true;
+  shown.ready = true;
   document.documentElement.dataset.ready = "";
 }
 function showControls() {
@@ -110,14 +109,13 @@ function showView(before) {
   else if (view === "code") showCode();
   else showOverTime(view);
   /* These tell by themselves only about what is pointed at. */
-  if (overViews[view] && told !== view + shown.treeId) describe(shown.main, 0);
-  told = view + shown.treeId;
+  if (overViews[view] && shown.told !== view + shown.treeId) describe(shown.main, 0);
+  shown.told = view + shown.treeId;
 }
 /* Where the tabs are a row that scrolls. */
 function showTab({ offsetLeft: left, offsetWidth: wide, parentNode: list }) {
   if (left < list.scrollLeft || left + wide > list.scrollLeft + list.clientWidth) list.scrollLeft = left - (list.clientWidth - wide) / 2;
 }
-let told = "";
 const onlyChosen = before => before.fn !== state.fn && Object.keys(fields).every(name => name === "fn" || same(before, state, name));
 function showFlame(before) {
   if (flame.tree !== shown.tree) flame.show(shown.tree, flame.wanted);

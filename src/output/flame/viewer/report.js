@@ -2,7 +2,6 @@
 /* The report: its rows are made by reportrows.js. */
 const REPORT_KEYS = { comm: "Command", tgid: "Process", pid: "Thread", tid: "Thread id", cpu: "CPU", time: "Time", dso: "Module", symbol: "Function" };
 const REPORT_TITLES = { total: "With all that it calls", self: "Itself, with what is inlined in it" };
-let report = null, reportTag = "", reportList = null; /* the last answer, what was asked for, the rows */
 const reportKeys = () => state.keys ? state.keys.split(",") : data.report.keys;
 const valueColumns = () => [...(data.report.children ? [["total", "Children"]] : []), ["self", "Overhead"],
   ...(data.report.samples ? [["count", "Samples"]] : []), ...(data.report.period ? [["period", "Period"]] : [])];
@@ -18,13 +17,13 @@ function wishedReport() {
 
 /* --- the table --- */
 
-const ownOf = at => report.own.map(column => column[at]);
-const cellsAt = at => reportKeys().map(name => reportCell(name, report.key[at], ownOf(at), reportKeys()));
+const ownOf = at => shown.report.own.map(column => column[at]);
+const cellsAt = at => reportKeys().map(name => reportCell(name, shown.report.key[at], ownOf(at), reportKeys()));
 function valueCell(name, value) {
   if (name === "count" || name === "period") return element("td", { class: "number" }, grouped.format(value));
-  const share = Math.min(100, 100 * value / report.base).toFixed(2);
+  const share = Math.min(100, 100 * value / shown.report.base).toFixed(2);
   return element("td", { class: value ? "bar" : "bar quiet", style: `--share:${share}%`, title: withUnit(value) },
-    element("b", {}, value ? columnPercent(value, report.base) : "–"));
+    element("b", {}, value ? columnPercent(value, shown.report.base) : "–"));
 }
 function reportHead() {
   const values = valueColumns(), columns = [...values, ...reportKeys().map(name => [name, REPORT_KEYS[name]])];
@@ -39,48 +38,48 @@ function reportHead() {
     return head;
   }));
 }
-const functionAt = at => reportKeys().includes("symbol") && at < report.key.length && about(report.key[at]).type === "function" ? report.key[at] : -1;
+const functionAt = at => reportKeys().includes("symbol") && at < shown.report.key.length && about(shown.report.key[at]).type === "function" ? shown.report.key[at] : -1;
 /* A function may have one for each thread, command, processor ...; the others tell of all of them. */
 const inSeveralRows = () => state.view === "report" && reportKeys().some(name => name !== "dso" && name !== "symbol");
 function reportRow(at) {
-  const key = report.key[at], names = reportKeys(), row = element("tr", { tabindex: -1, "aria-selected": at === reportList.at },
-    ...valueColumns().map(([name]) => valueCell(name, report[nameOfValue(name)][at])));
+  const key = shown.report.key[at], names = reportKeys(), row = element("tr", { tabindex: -1, "aria-selected": at === shown.reportList.at },
+    ...valueColumns().map(([name]) => valueCell(name, shown.report[nameOfValue(name)][at])));
   cellsAt(at).forEach((cell, i) => row.append(element("td", { class: names[i], title: names[i] === "dso" ? about(key).module || cell : cell },
     names[i] === "symbol" ? lineOf(key) : cell)));
   row.group = functionAt(at);
   return row;
 }
 function chooseReportRow(at) {
-  for (const [i, row] of reportList.made) row.setAttribute("aria-selected", i === at);
-  chosen = functionAt(at);
-  if (chosen >= 0 && state.fn !== chosen) choosesFunction(chosen);
+  for (const [i, row] of shown.reportList.made) row.setAttribute("aria-selected", i === at);
+  shown.chosen = functionAt(at);
+  if (shown.chosen >= 0 && state.fn !== shown.chosen) choosesFunction(shown.chosen);
   showSandwich();
 }
 function listReport() {
-  const note = [data.branches ? "Rows of samples; those of branches are in Branches." : "", report.hidden ? `${grouped.format(report.hidden)} lighter rows are left out.` : "",
-    data.report.limit ? `Rows below ${data.report.limit}% are left out.` : "", report.key.length ? "" : "There are no rows."].filter(x => x).join(" ");
+  const note = [data.branches ? "Rows of samples; those of branches are in Branches." : "", shown.report.hidden ? `${grouped.format(shown.report.hidden)} lighter rows are left out.` : "",
+    data.report.limit ? `Rows below ${data.report.limit}% are left out.` : "", shown.report.key.length ? "" : "There are no rows."].filter(x => x).join(" ");
   $("reportnote").textContent = note;
   $("reportnote").hidden = !note;
-  const { at } = reportList, kept = functionAt(at) === state.fn ? at : report.key.findIndex((key, i) => functionAt(i) === state.fn);
-  reportList.fill(report.key.length, reportRow, Math.max(0, kept));
-  chooseReportRow(reportList.at);
+  const { at } = shown.reportList, kept = functionAt(at) === state.fn ? at : shown.report.key.findIndex((key, i) => functionAt(i) === state.fn);
+  shown.reportList.fill(shown.report.key.length, reportRow, Math.max(0, kept));
+  chooseReportRow(shown.reportList.at);
 }
 function showReport(before) {
   moveSandwich("report");
   if (before && before.view === "report" && onlyChosen(before)) return;
   const wish = wishedReport(), tag = JSON.stringify(wish);
   $("keys").value = reportKeys().join();
-  if (tag === reportTag) return report && listReport();
-  reportTag = tag;
+  if (tag === shown.reportTag) return shown.report && listReport();
+  shown.reportTag = tag;
   $("report").tHead.replaceChildren(reportHead());
   ask("report", "report", wish, found => {
-    report = found;
+    shown.report = found;
     listReport();
   });
 }
 function reportText() {
   const names = valueColumns().map(([name]) => name);
-  return csv([...names, ...reportKeys()], Array.from(report.key, (key, at) => [...names.map(name => report[nameOfValue(name)][at]), ...cellsAt(at)]));
+  return csv([...names, ...reportKeys()], Array.from(shown.report.key, (key, at) => [...names.map(name => shown.report[nameOfValue(name)][at]), ...cellsAt(at)]));
 }
 
 function startReport() {
@@ -89,7 +88,7 @@ function startReport() {
     $("view-report").remove();
     return;
   }
-  reportList = new RowList($("report"), $("report").parentNode, chooseReportRow);
+  shown.reportList = new RowList($("report"), $("report").parentNode, chooseReportRow);
   const given = data.report.keys.join(), choices = [...new Set([given, "comm,dso,symbol", "dso,symbol", "symbol", "dso", "comm", "cpu"])];
   $("keys").append(...choices.map(keys => element("option", { value: keys }, keys.split(",").map(name => REPORT_KEYS[name].toLowerCase()).join(", "))));
   $("keys").addEventListener("change", () => change({ keys: $("keys").value === given ? "" : $("keys").value, by: -1, up: false }));
@@ -101,6 +100,6 @@ function startReport() {
   });
   $("report").addEventListener("keydown", e => {
     const row = e.target.closest("tbody tr");
-    if (!reportList.key(e) && e.key === "s" && row && row.group >= 0) showFunction(row.group);
+    if (!shown.reportList.key(e) && e.key === "s" && row && row.group >= 0) showFunction(row.group);
   });
 }

@@ -113,11 +113,11 @@ const quoted = text => /[",\n]/.test(text) ? `"${text.replace(/"/g, '""')}"` : t
 function functionsText() {
   sortRows();
   return csv(["self", "total", ...(data.compares ? ["own change"] : []), "function", "module"],
-    listed.map(({ group, self, total, change }) => [self, total, ...(data.compares ? [change] : []), labelOf(group), about(group).module]));
+    shown.listed.map(({ group, self, total, change }) => [self, total, ...(data.compares ? [change] : []), labelOf(group), about(group).module]));
 }
 /* The rows that are listed: of a closed one all is in its total. */
 function treeText() {
-  const tree = shown.tree, nodes = Array.from({ length: treeCount }, (x, i) => treeRows[3 * i]);
+  const tree = shown.tree, nodes = Array.from({ length: shown.treeCount }, (x, i) => shown.treeRows[3 * i]);
   return csv(["level", "total", "self", ...(data.compares ? ["own change"] : []), "function", "module"], nodes.map(node => [tree.depth[node], tree.total[node],
     ownWeight(tree, node), ...(data.compares ? [tree.change(node, false)] : []), labelOf(tree.group[node]), about(tree.group[node]).module]));
 }
@@ -141,12 +141,12 @@ const shares = [
   { key: "", text: "Copy link's fragment", act: () => copy(toHash(state)) },
   { key: "", text: "Folded stacks", act: () =>
     saveFolded(shown.tree, state.view === "flame" && flame.zoomed > 0 ? flame.zoomed : 0) },
-  { key: "", text: "Callers, folded", in: ["table", "report"], if: () => chosen >= 0 && callers.tree, act: () => saveFolded(callers.tree, 0) },
-  { key: "", text: "Callees, folded", in: ["table", "report"], if: () => chosen >= 0 && callees.tree, act: () => saveFolded(callees.tree, 0) },
+  { key: "", text: "Callers, folded", in: ["table", "report"], if: () => shown.chosen >= 0 && callers.tree, act: () => saveFolded(callers.tree, 0) },
+  { key: "", text: "Callees, folded", in: ["table", "report"], if: () => shown.chosen >= 0 && callees.tree, act: () => saveFolded(callees.tree, 0) },
   { key: "", text: "Functions as CSV", in: ["table"], act: () =>
     withRows(() => saveCsv(functionsText())) },
   { key: "", text: "Rows as CSV", in: ["tree"], act: () => saveCsv(treeText()) },
-  { key: "", text: "Rows as CSV", in: ["report"], if: () => report, act: () => saveCsv(reportText()) },
+  { key: "", text: "Rows as CSV", in: ["report"], if: () => shown.report, act: () => saveCsv(reportText()) },
   { key: "", text: "Branches as CSV", in: ["branches"], act: () => saveCsv(branchesText()) },
   { key: "", text: "Code as CSV", in: ["code"], if: () => shownCode(), act: () => saveCsv(codeText()) },
   { key: "", text: "Picture (SVG)", in: ["flame"], act: saveSvg },
@@ -198,13 +198,12 @@ function showNotes() {
 showNotes();
 
 /* On paper it is light, all of the graph is there, and a page is as wide as the window: pictures keep their shape. */
-let wasDark = false;
 const paper = element("style", {}), BESIDE = 300;
 document.head.append(paper);
 addEventListener("beforeprint", () => {
   const height = flame.tree ? Math.min(PICTURE_MOST / 2, (flame.tree.maxDepth + 1) * ROW) : 0, flat = Math.round(innerWidth / Math.SQRT2);
   const isTall = state.view === "flame" && height + BESIDE > flat;
-  wasDark = dark;
+  shown.wasDark = dark;
   paper.textContent = `@page { size: ${innerWidth}px ${isTall ? 2 * flat : flat}px; margin: 0 }`;
   if (dark) setDark(false);
   if (height) flame.host.style.height = height + "px";
@@ -212,6 +211,6 @@ addEventListener("beforeprint", () => {
 });
 addEventListener("afterprint", () => {
   flame.host.style.height = "";
-  if (wasDark) setDark(true);
+  if (shown.wasDark) setDark(true);
   flame.resize(true);
 });
