@@ -382,7 +382,7 @@ static const char flamegraph_style[] =
     ".parent { opacity: .5; }\n"
     ".hide { display: none; }\n";
 
-static const struct look page_look = {.row = 18, .character = 6.6, .cut = "\u2026", .style = pf_viewer_style};
+static const struct look page_look = {.row = 18, .character = 7.1, .cut = "\u2026", .style = pf_viewer_style};
 static const struct look flamegraph_look = {
     .row = 16, .character = 7.08, .title_x = .5, .cut = "..", .style = flamegraph_style};
 

@@ -406,7 +406,7 @@ function describe(tree, node) {
   const parent = tree.parent[node], all = tree.total[node];
   /* As the root of its callers or callees, a function has its inner calls' own weight, too. */
   const row = !node && group >= 0 && shown.rows && shown.rows.find(r => r.group === group), own = row ? row.self : tree.self[node];
-  const of = state.view === "report" && report ? report.base : shown.everything;
+  const of = state.view === "report" && shown.report ? shown.report.base : shown.everything;
   const text = node || group >= 0
     ? ` ${withUnit(all)}, ${percent(all, of)}${!node && inSeveralRows() ? " in all of its rows" : ""}` +
       ownWords(row, own, all, of) + (node && parent ? ` · ${percent(all, tree.total[parent])} of ${lineOf(tree.group[parent])}` : "")

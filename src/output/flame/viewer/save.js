@@ -12,7 +12,7 @@ function wholeGraph(paint, ratio) {
 
 /* --- the drawing that perfile flame --format svg makes, see svg.c, of what is shown --- */
 
-const PAD = 10, HEAD = 60, FOOT = 34, CHARACTER = 6.6;
+const PAD = 10, HEAD = 60, FOOT = 34, CHARACTER = 7.1;
 /* Takes what a frame draws: its box and its colour. */
 class FramePaint {
   constructor() {
