@@ -118,7 +118,11 @@ int perfile_unwind(void *context, struct perfile_session *session, const struct 
                         perfile_feature_text(unwinder->reader, PERFILE_FEATURE_ARCH, NULL, &unwinder->arch, NULL)) < 0)
         unwinder->arch = NULL;
     const struct pf_unwinding how = {.space = perfile_session_space(session, all.pid), .arch = unwinder->arch};
-    count(unwinder, pf_symbols_unwind(unwinder->symbols, &all, &how, &unwound), &unwound);
+    int end = pf_symbols_unwind(unwinder->symbols, &all, &how, &unwound);
+    const bool is_early = end == PF_UNWIND_TRUNCATED || end == PF_UNWIND_NO_RULE;
+    if (is_early && pf_symbols_unwind_on(unwinder->symbols, &all, &how, &unwound))
+        end = PF_UNWIND_DONE;
+    count(unwinder, end, &unwound);
     return pf_memory_was_short(&unwinder->watch.allocator) ? PERFILE_ERROR_MEMORY : (int)unwound.count;
 }
 

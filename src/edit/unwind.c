@@ -54,17 +54,26 @@ static int take_stack(void *context, struct pf_event_spec *event, struct perfile
     return 0;
 }
 
+/* How much of a chain comes before its part of user space. */
+static uint64_t count_kernel(const struct perfile_u64s *chain)
+{
+    uint64_t count = 0;
+    while (count < chain->count && count < RECORDED_MAX && perfile_u64_at(chain, count) != PERFILE_CONTEXT_USER)
+        count++;
+    return count;
+}
+
 /*
- * Makes a chain of the recorded part, which is the kernel's, and the user's part after it. Where nothing can be
- * unwound that is the sampled instruction. Returns how many frames were unwound.
+ * Makes a chain of the kernel's recorded part and the user's part after it. Where nothing can be unwound that is what
+ * was recorded, at least the sampled instruction. Returns how many frames were unwound.
  */
 static int make_chain(struct pf_unwind_step *unwind, struct perfile_sample *sample, uint16_t misc)
 {
-    const uint64_t recorded = pf_min(sample->callchain.count, RECORDED_MAX);
+    const uint64_t recorded = count_kernel(&sample->callchain);
     uint64_t *user = unwind->chain + recorded;
     const int count = unwind->unwind(unwind->context, unwind->edit->session, sample, user + 1, unwind->max_frames);
     const bool in_user = (misc & PERFILE_MISC_CPUMODE_MASK) == PERFILE_MISC_USER;
-    if (count < 0 || (count == 0 && !in_user))
+    if (count < 0 || (count == 0 && (!in_user || recorded < sample->callchain.count)))
         return count;
     for (uint64_t i = 0; i < recorded; i++)
         unwind->chain[i] = perfile_u64_at(&sample->callchain, i);

@@ -165,8 +165,11 @@ static int configure_call_graph(struct perfile_attr *attr, const char *how, stru
         attr->sample_type |= PERFILE_SAMPLE_CALLCHAIN;
         return 0;
     }
-    if (is_way(how, "auto"))
-        return configure_dump(attr, how + 4, UNWOUND_BYTES, error);
+    if (is_way(how, "auto")) {
+        const int result = configure_dump(attr, how + 4, UNWOUND_BYTES, error);
+        attr->exclude_callchain_user = 0; /* for what is not in the dump */
+        return result;
+    }
     if (is_way(how, "dwarf"))
         return configure_dump(attr, how + 5, STACK_BYTES, error);
     if (strcmp(how, "lbr") != 0)

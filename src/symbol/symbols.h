@@ -114,6 +114,12 @@ struct pf_unwinding {
  */
 int pf_symbols_unwind(struct pf_symbols *symbols, const struct perfile_sample *sample, const struct pf_unwinding *how,
                       struct pf_unwound *unwound);
+/*
+ * For a stack whose unwinding has ended early: appends what the kernel found by frame pointers after the last frame,
+ * in memory that was not dumped. False: it does not have that frame, or leads out of code.
+ */
+bool pf_symbols_unwind_on(struct pf_symbols *symbols, const struct perfile_sample *sample,
+                          const struct pf_unwinding *how, struct pf_unwound *unwound);
 /* Where the function at a user address keeps its return address there; PF_RETURN_UNKNOWN without its binary. */
 enum pf_return_at pf_symbols_return_at(struct pf_symbols *symbols, const struct perfile_space *space, uint64_t ip);
 /*

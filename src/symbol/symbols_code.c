@@ -64,6 +64,54 @@ int pf_symbols_unwind(struct pf_symbols *symbols, const struct perfile_sample *s
     return end;
 }
 
+/* The addresses of user space in the recorded callchain, and their number. */
+static uint64_t find_user_part(const struct perfile_u64s *chain, uint64_t *first)
+{
+    uint64_t at = 0, end;
+    while (at < chain->count && perfile_u64_at(chain, at) != PERFILE_CONTEXT_USER)
+        at++;
+    *first = at + 1;
+    for (end = *first; end < chain->count && perfile_u64_at(chain, end) < PERFILE_CONTEXT_MAX;)
+        end++;
+    return end > *first ? end - *first : 0;
+}
+
+/*
+ * Whether the addresses from `at` on are those that were unwound; `missing` of the callers of the first function are not
+ * among them, as it may have no frame pointer yet. Recursion repeats addresses: so all are compared.
+ */
+static bool begins_as(const struct perfile_u64s *chain, uint64_t at, const struct pf_unwound *unwound, size_t missing)
+{
+    bool same = perfile_u64_at(chain, at) == unwound->addresses[0];
+    for (size_t i = missing + 1; i < unwound->count && same; i++)
+        same = perfile_u64_at(chain, at + i - missing) == unwound->addresses[i] + 1;
+    return same;
+}
+
+bool pf_symbols_unwind_on(struct pf_symbols *symbols, const struct perfile_sample *sample,
+                          const struct pf_unwinding *how, struct pf_unwound *unwound)
+{
+    const struct perfile_u64s *chain = &sample->callchain;
+    const size_t before = unwound->count;
+    uint64_t at, count = find_user_part(chain, &at);
+    if (!before || !(sample->present & PERFILE_SAMPLE_CALLCHAIN) || count < before)
+        return false;
+    const size_t missing = begins_as(chain, at, unwound, 0) ? 0 : 1;
+    if (missing && (before == 1 || !begins_as(chain, at, unwound, missing)))
+        return false;
+    for (uint64_t i = before - missing; i < count && unwound->count < unwound->capacity; i++) {
+        const uint64_t caller = perfile_u64_at(chain, at + i) - 1;
+        const struct perfile_map *map = pf_symbols_map(symbols, how->space, caller);
+        if (!map || !pf_map_is_executable(map)) {
+            unwound->count = before;
+            break;
+        }
+        unwound->addresses[unwound->count++] = caller;
+    }
+    unwound->guessed |= unwound->count > before;
+    return unwound->count > before;
+}
+
 enum pf_return_at pf_symbols_return_at(struct pf_symbols *symbols, const struct perfile_space *space, uint64_t ip)
 {
     const struct pf_unwinding how = {.space = space, .only_known = true};

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""unwound.py PERFILE BOTH DEEP [REFUSING HASTY]: callchains that are unwound while recording.
+"""unwound.py PERFILE BOTH DEEP DEEP_FP [REFUSING HASTY]: callchains that are unwound while recording.
 
 - they are those that convert --unwind makes of the stacks of the same run;
 - in each kind of recording they are complete, and no copy of a stack is in it;
 - a program that was deleted or replaced while it runs is unwound by what it has mapped;
 - what was written before a SIGKILL is complete, too;
+- what a copy does not have the kernel may have found by frame pointers (DEEP_FP has them);
 - top -g shows such callchains;
 - called perf, -g leaves callchains to the kernel;
 - features of the recording may be larger than a record;
@@ -17,8 +18,8 @@ import errno, json, os, pathlib, re, shutil, signal, subprocess, sys, tempfile, 
 sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent))
 import hermetic
 
-PERFILE, BOTH, DEEP = map(hermetic.runnable, sys.argv[1:4])
-SHIMS = sys.argv[4:]
+PERFILE, BOTH, DEEP, DEEP_FP = map(hermetic.runnable, sys.argv[1:5])
+SHIMS = sys.argv[5:]
 EVENT = ['-e', 'cpu-clock:u', '-F', '500']
 wrong = []
 
@@ -141,6 +142,16 @@ def test_sizes(folder):
     expect(count > 400 and 0 < len(broken) < count / 3, 'stacks that were cut', (count, len(broken)))
 
 
+def test_continued(folder):
+    """Copies that hold some functions only are continued by frame pointers where there are any."""
+    output = folder / 'continued.data'
+    for program in DEEP, DEEP_FP:
+        done = run(PERFILE, 'record', '-o', output, '--call-graph', 'auto,256', *EVENT, '--', program, '0.4')
+        count, broken = stacks(output)
+        expect(count and len(broken) == (count if program == DEEP else 0), f'copies of 256 bytes of {program}', (count, len(broken)))
+        expect((' cut' in done.stderr) == (program == DEEP), f'what is reported of {program}', done.stderr)
+
+
 def test_top(folder):
     """Each interval is a recording of its own."""
     with subprocess.Popen([DEEP, '4']) as busy:
@@ -188,7 +199,7 @@ def test_killed(folder):
     expect(count > 20 and not broken, 'what was written before the end', (count, broken[:1]))
 
 
-TESTS = [test_kinds, test_snapshots, test_files, test_gone, test_called_perf, test_depth, test_top, test_large, test_killed]
+TESTS = [test_kinds, test_snapshots, test_files, test_gone, test_called_perf, test_depth, test_continued, test_top, test_large, test_killed]
 
 
 def attempt(test, folder, attempts=3):
