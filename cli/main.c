@@ -4,6 +4,7 @@
 #include "message.h"
 #include "options.h"
 #include "pager.h"
+#include "perf_config.h"
 #include "presets.h"
 #include "tui/tui.h"
 
@@ -123,7 +124,7 @@ static int run_verb(const struct pf_command *command, char **arguments, struct p
     int status = choose_verb(&command, &arguments);
     if (status)
         return status;
-    status = pf_options_parse(command, arguments, settings);
+    status = pf_options_parse(command, pf_perf_config_arguments(command, arguments), settings);
 
     pf_message_setup(settings->color, settings->quiet, settings->verbose);
     const bool interactive = !status && pf_tui_wanted(command, settings, &status);
@@ -161,6 +162,11 @@ static int run(char **arguments, struct pf_settings *settings)
     if (!strcmp(operands[0], "version")) /* as perf has it */
         return run_version(operands + 1, settings);
     command = pf_command_find(operands[0]);
+    char **alias = command ? NULL : pf_perf_config_alias(operands[0], operands + 1);
+    if (alias) {
+        operands = alias;
+        command = pf_command_find(operands[0]); /* not another alias */
+    }
     return command ? run_verb(command, operands + 1, settings) : pf_unknown_verb(operands[0]);
 }
 

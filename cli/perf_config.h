@@ -1,12 +1,23 @@
 /* SPDX-License-Identifier: MIT */
-/* The keys of perf's configuration files that perfile follows, so that both use the same folders. */
+/*
+ * perf's configuration files: /etc/perfconfig and ~/.perfconfig, or the file that $PERF_CONFIG names and no other. They
+ * are read once. Keys that mean nothing here are ignored without a message, as perf does.
+ */
 #ifndef CLI_PERF_CONFIG_H
 #define CLI_PERF_CONFIG_H
 
-/*
- * The folder of the build-id cache: `dir` of the section [buildid] in ~/.perfconfig, else in /etc/perfconfig; or in the
- * file that $PERF_CONFIG names and no other. NULL: none has it. It is read once and stays.
- */
+#include "options.h"
+
+/* The value of a key such as "alias.hot"; NULL: no file has it. It stays. */
+const char *pf_perf_config_value(const char *key);
+/* The folder of the build-id cache: buildid.dir. NULL: no file has it. It stays. */
 const char *pf_perf_config_build_ids(void);
+/*
+ * The arguments of a verb after options that its keys stand for; those that the arguments contain, or their opposites,
+ * are left out. The result stays; it is `arguments` when there are none.
+ */
+char **pf_perf_config_arguments(const struct pf_command *command, char **arguments);
+/* The words of alias.NAME, and `arguments` after them. NULL: there is no such alias. The result stays. */
+char **pf_perf_config_alias(const char *name, char **arguments);
 
 #endif
