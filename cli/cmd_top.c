@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "advice.h"
+#include "event_filters.h"
 #include "live.h"
 #include "message.h"
 #include "profile_table.h"
@@ -137,6 +138,20 @@ static bool shows_children(const struct pf_settings *settings)
            (chains || settings->report.flags & PERFILE_REPORT_CHILDREN);
 }
 
+static void choose_rows(const struct pf_settings *settings, struct pf_profile_columns *chosen)
+{
+    const struct perfile_report_options *report = &settings->report;
+
+    chosen->children = shows_children(settings);
+    chosen->samples = report->flags & PERFILE_REPORT_SAMPLES;
+    chosen->periods = report->flags & PERFILE_REPORT_PERIOD;
+    chosen->relative = report->percentage && !strcmp(report->percentage, "relative");
+    chosen->dsos = report->dsos;
+    chosen->symbols = report->symbols;
+    chosen->min_percent = report->percent_limit ? strtod(report->percent_limit, NULL) : 0;
+    chosen->more_than = own(settings)->more_than;
+}
+
 static int check_and_show(const struct pf_command *command, struct pf_settings *settings,
                           struct pf_profile_columns *chosen)
 {
@@ -149,8 +164,7 @@ static int check_and_show(const struct pf_command *command, struct pf_settings *
         pf_message("top: --delay and --duration allow at most %d seconds", MAX_SECONDS);
         return PF_STATUS_USAGE;
     }
-    chosen->children = shows_children(settings);
-    chosen->samples = settings->report.flags & PERFILE_REPORT_SAMPLES;
+    choose_rows(settings, chosen);
     settings->symbols.no_inline = true; /* which takes too long to be looked up again each time */
     if (settings->tui)
         pf_tui_prepare();
@@ -187,11 +201,26 @@ static const struct pf_option what_options[] = {
          "These processes with all their threads. Recording ends with the last of them.", .first = true),
     TEXT("tid", 't', "LIST", options.tids, "These threads."),
     TEXT("uid", 'u', "USER", options.user, "All processes of a user."),
+    TEXT("cgroup", 'G', "PATH", options.cgroup, "Only the processes of a cgroup; with --all-cpus."),
+    PF_ROW(TEXT, "filter", 0, "FILTER", AT(filters),
+           "Only the preceding tracepoint, or all that a wildcard matches, if its fields match: 'prev_pid != 0'.",
+           .set = pf_add_event_filter),
+    FLAG("no-inherit", 'i', PERFILE_RECORDER_NO_INHERIT, "Not the child processes that are started from now on."),
+    FLAG("namespaces", 0, PERFILE_RECORDER_NAMESPACES, "Also record the namespaces of processes."),
+    FLAG("all-cgroups", 0, PERFILE_RECORDER_CGROUPS, "Also record the control groups of samples."),
+    FLAG("hide_kernel_symbols", 'K', PERFILE_RECORDER_ALL_USER, "perf's name for --all-user.", .hidden = true),
+    FLAG("hide_user_symbols", 'U', PERFILE_RECORDER_ALL_KERNEL, "perf's name for --all-kernel.", .hidden = true),
     FLAG("all-user", 0, PERFILE_RECORDER_ALL_USER, "Only user space, for all events."),
     FLAG("all-kernel", 0, PERFILE_RECORDER_ALL_KERNEL, "Only the kernel, for all events."),
     STACK_FRAMES("Callchains: --call-graph auto; called perf, fp."),
     TEXT("call-graph", 0, "HOW", options.call_graph,
          "Callchains: auto, auto,BYTES (unwound at once), fp (frame pointers), dwarf, dwarf,BYTES, lbr."),
+    {0},
+};
+
+static const struct pf_value percentages[] = {
+    {"absolute", "of all samples of the event, including those that --dsos and --symbols leave out; the default"},
+    {"relative", "of the samples that are shown"},
     {0},
 };
 
@@ -213,8 +242,20 @@ static const struct pf_option show_options[] = {
         "that describe samples are among them, and fields of tracepoints: sched:sched_switch.prev_comm."),
     PF_ROW(NUMBER, "top", 'E', "N", PF_AT(report.top), "The text has the N hottest rows of each event [20].",
            .first = true),
+    PF_ROW(NUMBER, "entries", 0, "N", PF_AT(report.top), "perf's name for --top.", .hidden = true),
     PF_BITS("show-nr-samples", 'n', PF_AT(report.flags), PERFILE_REPORT_SAMPLES,
             "In the text, also show the number of samples."),
+    PF_BITS("show-total-period", 0, PF_AT(report.flags), PERFILE_REPORT_PERIOD,
+            "In the text, also show the sum of the periods."),
+    PF_ROW(NUMBER, "count-filter", 'f', "N", PF_OWN_OF(struct pf_top_settings, more_than),
+           "In the text, only rows with more than N samples."),
+    PF_ROW(TEXT, "percent-limit", 0, "PERCENT", PF_AT(report.percent_limit), "Hide rows below this percentage."),
+    PF_VALUES(CHOICE, "percentage", 0, "HOW", PF_AT(report.percentage), .table = percentages,
+              "What percentages of the text are relative to."),
+    PF_ROW(TEXT, "comms", 0, "LIST", PF_AT(filter.comms), "Only threads with these names: make,cc1."),
+    PF_ROW(TEXT, "dsos", 0, "LIST", PF_AT(report.dsos), "Only functions in these files: libc.so.6,make."),
+    PF_ROW(TEXT, "symbols", 0, "LIST", PF_AT(report.symbols), "In the text, only these functions."),
+    PF_ROW(NUMBER, "max-stack", 0, "N", PF_AT(report.max_stack), "Only use the N innermost frames of a stack."),
     PF_FLAG("stdio", 0, PF_AT(stdio), "Print text, also on a terminal.", .first = true),
     PF_FLAG("tui", 0, PF_AT(tui),
             "Show the interactive view, which is the default on a terminal, unless --sort or --top asks for text; an "

@@ -94,6 +94,8 @@ static int read_part(struct pf_live *live, struct perfile_profile **profile)
 
     options.symbols = live->settings->print.symbols;
     options.threads = live->settings->print.threads;
+    options.filter = &live->settings->filter;
+    options.max_frames = live->settings->report.max_stack;
     options.keys = ((const struct pf_top_settings *)live->settings->own)->keys;
     options.path = "top";
     int result = perfile_open_memory(part->data, part->used, NULL, &reader, &live->error);
@@ -181,6 +183,8 @@ static struct perfile_recorder_options choose(struct pf_live *live)
 
     options.size = sizeof(options);
     options.events = record->events;
+    options.filters = (const char *const *)record->filters;
+    options.filter_count = record->filter_count;
     options.note = note;
     options.note_context = live;
     if (record->frame_pointers && !options.call_graph)

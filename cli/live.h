@@ -17,7 +17,8 @@
 struct pf_top_settings {
     uint64_t interval_s, duration_s; /* 0: 2; without end */
     const char *frequency;
-    char *keys; /* of profiles; owned by the verb */
+    char *keys;         /* of profiles; owned by the verb */
+    uint64_t more_than; /* samples of rows that are printed */
     bool each;
 };
 

@@ -322,6 +322,30 @@ static int open_calls(const struct rows *names, const struct perfile_profile *pr
     return result;
 }
 
+/* Whether the name is in the list: of a function also without its arguments. No list has all. */
+static bool is_in(const char *list, const char *name)
+{
+    const size_t bytes = name ? strlen(name) : 0, bare = name ? strcspn(name, "(") : 0;
+
+    for (size_t length; list && *list; list += length + (list[length] == ',')) {
+        length = strcspn(list, ",");
+        if ((length == bytes || length == bare) && name && !memcmp(list, name, length))
+            return true;
+    }
+    return !list;
+}
+
+static bool is_wanted(const struct pf_profile_location *location, const struct pf_profile_columns *chosen)
+{
+    struct perfile_module module = PERFILE_MODULE_INIT;
+
+    if (!is_in(chosen->symbols, location->function.name))
+        return false;
+    return !chosen->dsos || (location->function.module != PERFILE_NO_ID &&
+                             perfile_profile_module_at(location->profile, location->function.module, &module) == 0 &&
+                             is_in(chosen->dsos, module.short_name));
+}
+
 /* Adds a row for each group of `calls`; the thread columns come from the sample of `location`. */
 static bool add_rows(struct rows *rows, struct pf_profile_location *location, const struct pf_profile_columns *chosen,
                      const struct perfile_calls *calls, const struct rows *functions, const size_t *firsts)
@@ -332,15 +356,19 @@ static bool add_rows(struct rows *rows, struct pf_profile_location *location, co
         weight = chosen->children ? perfile_calls_total(calls, i) : self;
         if (!weight[0])
             continue;
+        if (perfile_profile_function_at(location->profile, functions->all[firsts[i]].number, &location->function) < 0)
+            return false;
+        const bool wanted = is_wanted(location, chosen);
+        rows->samples += wanted || !chosen->relative ? self[0] : 0;
+        rows->period += wanted || !chosen->relative ? self[1] : 0;
+        if (!wanted)
+            continue;
         struct row *row = new_row(rows);
-        if (!row ||
-            perfile_profile_function_at(location->profile, functions->all[firsts[i]].number, &location->function) < 0)
+        if (!row)
             return false;
         *row = (struct row){.samples = weight[0], .period = weight[1], .self = self[1]};
         if (!make_texts(location, chosen, OF_ALL, row))
             return false;
-        rows->samples += self[0];
-        rows->period += self[1];
     }
     return true;
 }
@@ -403,13 +431,24 @@ static double share(const struct rows *rows, uint64_t period)
     return rows->period ? 100.0 * (double)period / (double)rows->period : 0;
 }
 
+/* Rows are sorted by period. */
+static size_t count_shown(const struct rows *rows, size_t max, const struct pf_profile_columns *chosen)
+{
+    size_t shown = 0;
+
+    while (shown < rows->count && shown < max && share(rows, rows->all[shown].period) >= chosen->min_percent)
+        shown++;
+    return shown;
+}
+
 static void print_rows(const struct rows *rows, size_t max, const struct pf_profile_columns *chosen)
 {
-    const size_t shown = rows->count < max ? rows->count : max;
+    const size_t shown = count_shown(rows, max, chosen);
     int widths[PF_PROFILE_COLUMNS];
 
     fputs(chosen->children ? "# Children      Self" : "# Overhead", stdout);
     fputs(chosen->samples ? "       Samples" : "", stdout);
+    fputs(chosen->periods ? "            Period" : "", stdout);
     for (size_t i = 0; i < chosen->count; i++) {
         widths[i] = i + 1 < chosen->count ? width_of(rows, shown, i, chosen->columns[i].title) : 0;
         printf("  %-*s", widths[i], chosen->columns[i].title);
@@ -417,11 +456,15 @@ static void print_rows(const struct rows *rows, size_t max, const struct pf_prof
     putchar('\n');
     for (size_t i = 0; i < shown; i++) {
         const struct row *row = &rows->all[i];
+        if (row->samples <= chosen->more_than)
+            continue;
         printf("%9.2f%%", share(rows, row->period));
         if (chosen->children)
             printf("  %7.2f%%", share(rows, row->self));
         if (chosen->samples)
             printf("  %12" PRIu64, row->samples);
+        if (chosen->periods)
+            printf("  %16" PRIu64, row->period);
         for (size_t k = 0; k < chosen->count; k++)
             printf("  %-*s", widths[k], text_at(row, k));
         putchar('\n');

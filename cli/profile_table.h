@@ -25,9 +25,14 @@ struct pf_profile_columns {
     struct pf_profile_column columns[PF_PROFILE_COLUMNS];
     char *names; /* of columns that are tags; owned */
     size_t count;
-    bool children;     /* a sample counts for all functions in its stack */
-    bool by_functions; /* all columns describe functions */
-    bool samples;      /* their number is shown, too */
+    bool children;              /* a sample counts for all functions in its stack */
+    bool by_functions;          /* all columns describe functions */
+    bool samples;               /* their number is shown, too */
+    bool periods;               /* and the sum of their periods */
+    bool relative;              /* percentages are of what is shown */
+    const char *dsos, *symbols; /* only rows of these; NULL: all */
+    double min_percent;
+    uint64_t more_than; /* samples */
 };
 
 /* Columns that a list can have, apart from fields of tracepoints; NULL after the last. */

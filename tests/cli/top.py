@@ -49,6 +49,22 @@ def check_text(busy):
     assert len(alone) >= 2 and all(a[1] == b[0] for a, b in zip(alone, alone[1:])), alone
 
 
+def rows(busy, *args):
+    """The rows of the first table."""
+    done = several('-p', busy, *args)[0]
+    assert done.returncode == 0, done
+    return done.stdout.split('\n\n')[0].splitlines()[2:]
+
+
+def check_filters(busy):
+    """Files, functions, names and shares choose rows; percentages are of all samples, unless they are to be relative."""
+    dso = ' '.join(rows(busy, '-s', 'dso', '-E', '1')[0].split()[1:])
+    found = rows(busy, '-s', 'dso', '--dsos', dso, '--percentage', 'relative', '--show-total-period')
+    assert len(found) == 1 and found[0].split()[0] == '100.00%' and found[0].split()[1].isdigit(), found
+    for words in ('--dsos', 'nosuch'), ('--symbols', 'nosuch', '--comms', 'sh'), ('-f', '1000000'):
+        assert not rows(busy, *words), words
+
+
 def check_children(busy):
     """With callchains rows are of all functions in the stacks: the outermost one has all, and the sums of self are 100 %."""
     for args, titles in (['-g'], 'Children Self'), (['-g', '--no-children'], 'Overhead'), (['--children'], 'Children Self'):
@@ -174,6 +190,7 @@ def main():
                 print(f'skipped: recording: {probe.stderr.strip()}')
                 return 77
             check_text(busy)
+            check_filters(busy)
             check_children(busy)
             check_children_of_files(busy)
             check_tags(busy)
