@@ -61,6 +61,7 @@ static const struct pf_option options[] = {
             "text; an error if it cannot be shown. --format text is text on a terminal, too."),
     PF_FLAG("stdio2", 0, .set = choose_text, "perf's name for --format text.", .hidden = true),
     PF_OPTION_DUMP,
+    PF_OPTION_ITRACE,
     PF_OPTION_STDIO_COLOR,
     PF_OPTION_NO_INLINE,
     PF_OPTION_OUTPUT,

@@ -54,6 +54,7 @@ static const struct pf_option options[] = {
     PF_VALUES(LIST, "coalesce", 'c', "LIST", PF_OWN(coalesce), .table = parts,
               "What distinguishes rows within a line, besides the offset: pid, tid, iaddr, dso [iaddr]."),
     PF_FLAG("double-cl", 0, PF_OWN(doubled), "Lines are pairs of neighbours, which some processors fetch together."),
+    PF_OPTION_ITRACE,
     PF_OPTION_OUTPUT,
     {0},
 };

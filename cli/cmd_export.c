@@ -117,6 +117,7 @@ static int run(const struct pf_command *command, struct pf_settings *settings)
 }
 
 static const struct pf_option options[] = {
+    PF_OPTION_ITRACE,
     PF_OPTION_FORMAT_OF(.of_verb = format_at),
     PF_VALUES(CHOICE, "view", 0, "VIEW", PF_AT(view), .known = pf_view_at,
               "parquet, arrow: write this view alone, to a file instead of a folder."),

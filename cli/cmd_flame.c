@@ -22,6 +22,7 @@ struct settings {
 enum { BY_PID = 1, BY_TID = 2 };
 
 static const struct pf_option options[] = {
+    PF_OPTION_ITRACE,
     PF_OPTION_FORMAT,
     TEXT("event", "NAME", event,
          "The event to draw in svg and folded output; the default is the event with the most samples. The html page "

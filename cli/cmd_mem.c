@@ -71,6 +71,7 @@ static const struct pf_option options[] = {
     PF_ROW(TEXT, "field-separator", 'x', "TEXT", PF_AT(report.separator), "Print csv with TEXT between fields."),
     PF_FLAG("stdio", 0, PF_AT(stdio), "Print perf's text, also on a terminal."),
     PF_OPTION_NO_INLINE,
+    PF_OPTION_ITRACE,
     PF_OPTION_OUTPUT,
     {0},
 };

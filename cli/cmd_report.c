@@ -76,6 +76,7 @@ static const struct pf_option options[] = {
     HEADER("header-only", 0, PERFILE_HEADER_ONLY, "text: print only the header."),
     HEADER("show-info", 'I', PERFILE_HEADER_FULL, "With the header: processors, caches and memory in full."),
     PF_OPTION_DUMP,
+    PF_OPTION_ITRACE,
     PF_OPTION_STDIO_COLOR,
     TEXT("column-widths", 'w', "LIST", widths, "text: fixed column widths, such as 8,20; longer texts are truncated."),
     PF_ROW(

@@ -6,7 +6,6 @@
 
 struct settings {
     const char *program; /* -s; NULL: not given */
-    const char *itrace;
 };
 
 #define FLAG(option, short_option, member, text) PF_FLAG(option, short_option, PF_AT(script.member), text)
@@ -40,8 +39,7 @@ static const struct pf_option options[] = {
     PF_OPTION_FAIL_EMPTY,
     PF_FLAG("per-event-dump", 0, PF_AT(per_event),
             "Write the samples of each event to a separate file, RECORDING.EVENT.dump."),
-    PF_ROW(TEXT, "itrace", 0, "OPTIONS", PF_OWN(itrace),
-           "Accepted for compatibility with perf: AUX data is not decoded.", .usual = ""),
+    PF_OPTION_ITRACE,
     PF_IGNORED("no-itrace", 0, NULL, "The default; accepted for compatibility with perf."),
     PF_ROW(TEXT, "script", 's', "SCRIPT", PF_OWN(program),
            "Refused: the scripts of perf are not run; --format jsonl and the Python package serve that purpose."),
@@ -130,8 +128,6 @@ static int run(const struct pf_command *command, struct pf_settings *settings)
         pf_message("%s: %s", command->name, why);
         return PF_STATUS_USAGE;
     }
-    if (pf_own(settings)->itrace && !settings->quiet)
-        pf_message("%s: AUX data is not decoded: --itrace has no effect", command->name);
     return pf_run_output(command, settings);
 }
 

@@ -57,6 +57,7 @@ static const struct pf_option options[] = {
            "instructions, lines: look for source files in these folders first."),
     PF_OPTION_NO_INLINE,
     PF_OPTION_UNWIND,
+    PF_OPTION_ITRACE,
     PF_OPTION_OUTPUT,
     {0},
 };

@@ -2,6 +2,7 @@
 #include "guess.h"
 #include "index.h"
 #include "input.h"
+#include "itrace.h"
 #include "stdin.h"
 
 #include <fcntl.h>
@@ -86,6 +87,8 @@ void pf_input_set(struct pf_input *input, const struct pf_command *command, stru
     find_indexes(input);
     if (!settings->no_sandbox)
         input->temporary = file_for_stream(path);
+    if (settings->itrace)
+        input->for_samples = pf_temporary_file();
 }
 
 int pf_input_open_again(struct pf_input *input, const struct pf_input *first)
@@ -144,6 +147,21 @@ static void use_index(struct pf_input *input)
         pf_index_leave(input->reader, input->name);
 }
 
+/* The reader is open; with --itrace it becomes that of a recording with the samples of the trace. */
+static int make_samples(struct pf_input *input)
+{
+    const struct pf_settings *settings = input->settings;
+    const int result = settings->itrace ? pf_itrace_apply(&input->reader, settings->itrace, input->for_samples,
+                                                          &settings->open, &input->error)
+                                        : 0;
+
+    if (result < 0)
+        return pf_input_failure(input, result);
+    if (!settings->itrace)
+        use_index(input);
+    return PF_STATUS_OK;
+}
+
 int pf_input_open(struct pf_input *input)
 {
     struct perfile_open_options *options = &input->settings->open;
@@ -155,10 +173,8 @@ int pf_input_open(struct pf_input *input)
     options->temporary_fd = input->temporary;
     const int result = input->source ? perfile_open_source(input->source, options, &input->reader, &input->error)
                                      : perfile_open_path(input->name, options, &input->reader, &input->error);
-    if (result == 0) {
-        use_index(input);
-        return PF_STATUS_OK;
-    }
+    if (result == 0)
+        return make_samples(input);
     pf_message("%s: %s%s", input->log.input, sentence(input),
                input->error.code == PERFILE_ERROR_OPEN && !input->chosen ? " (no FILE was given)" : "");
     return pf_status_of_error(input->error.code, PF_STATUS_UNREADABLE);

@@ -113,6 +113,7 @@ struct pf_settings {
     struct perfile_report_options report;
     struct perfile_annotate_options annotate;
     struct perfile_script_options script;
+    const char *itrace; /* samples are made of hardware traces, of the events of these letters; NULL: none are made */
     struct perfile_dump_options dump;
     struct perfile_stat_options stat;
     struct perfile_export_options exports;
@@ -314,6 +315,11 @@ extern const struct pf_option_group pf_common_group;       /* for every verb */
 #define PF_OPTION_SOURCE_DIR                                                                                           \
     PF_ROW(TEXT, "source-dir", 0, "DIR[:DIR...]", PF_AT(symbols.source_dirs),                                          \
            "Look for source files in these folders first: under their full path, then without its first folders.")
+#define PF_OPTION_ITRACE                                                                                               \
+    PF_ROW(TEXT, "itrace", 0, "LETTERS", PF_AT(itrace),                                                                \
+           "Make samples of the hardware trace, of Arm SPE or Intel BTS: which ones, in the letters of perfile inject "  \
+           "--itrace; all without letters. They are written to a temporary file.",                                     \
+           .usual = "")
 #define PF_OPTION_DUMP                                                                                                 \
     PF_FLAG("dump-raw-trace", 'D', PF_AT(dumps),                                                                       \
             "Print every record with all of its fields instead, as perfile dump does; the lines start like those of "  \

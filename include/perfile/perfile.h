@@ -260,9 +260,11 @@ struct perfile_reader;
  *   _path    a file, a FIFO, a directory recording, or "-" for standard input
  *   _fd      any readable descriptor, read from its current offset on; stays open and stays the caller's.
  *            A file-mode recording that comes through a pipe is first copied to an unlinked temporary file ($TMPDIR, or
- * options->temporary_fd). _memory  `bytes` must stay unchanged until the close _source  the caller's callbacks; the
- * struct is copied, its context must stay valid until the close. A file-mode recording that comes from a stream is
- * copied as with _fd. Errors: ARGUMENT, MEMORY, OPEN, READ, FORMAT, LIMIT; with strict also DAMAGED, TRUNCATED.
+ *            options->temporary_fd).
+ *   _memory  `bytes` must stay unchanged until the close
+ *   _source  the caller's callbacks; the struct is copied, its context must stay valid until the close. A file-mode
+ *            recording that comes from a stream is copied as with _fd.
+ * Errors: ARGUMENT, MEMORY, OPEN, READ, FORMAT, LIMIT; with strict also DAMAGED, TRUNCATED.
  */
 PERFILE_API PERFILE_MUST_CHECK int perfile_open_path(const char *path, const struct perfile_open_options *options,
                                                      struct perfile_reader **reader, struct perfile_error *error);

@@ -252,8 +252,7 @@ static const struct perfile_event *event_of_trace(const struct pf_trace *trace)
 static struct perfile_attr attr_of(const struct pf_trace *trace, const struct perfile_event *from,
                                    const struct pf_aux_event *event)
 {
-    enum { TIMED = PERFILE_SAMPLE_TIME | PERFILE_SAMPLE_CPU };
-    const uint64_t known = PERFILE_SAMPLE_IDENTIFIER | PERFILE_SAMPLE_TID | (trace->decoder->timeless ? 0 : TIMED);
+    const uint64_t known = PERFILE_SAMPLE_IDENTIFIER | PERFILE_SAMPLE_TID | PERFILE_SAMPLE_TIME | PERFILE_SAMPLE_CPU;
     const struct perfile_attr *old = from->attr;
     return (struct perfile_attr){
         .type = PERFILE_TYPE_HARDWARE,

@@ -286,6 +286,17 @@ static int check_company(struct pf_script_fields *fields, int type, const struct
     return message ? pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "field list", "%s", message) : 0;
 }
 
+/* Samples are made of a hardware trace, or were: the ids of their events begin at a thousand millions. */
+static bool has_decoded_events(const struct perfile_reader *reader)
+{
+    enum { FIRST_ID = 1000000000 };
+    const struct perfile_event *event;
+    for (size_t i = 0; (event = perfile_event_get(reader, i)) != NULL; i++)
+        if (event->id_count && event->ids[0] >= FIRST_ID && event->attr->type == PERFILE_TYPE_HARDWARE)
+            return true;
+    return pf_has_feature(reader, PERFILE_FEATURE_AUXTRACE);
+}
+
 static int check_type(struct pf_script_fields *fields, int type, const struct perfile_reader *reader,
                       struct perfile_error *error)
 {
@@ -297,7 +308,7 @@ static int check_type(struct pf_script_fields *fields, int type, const struct pe
         uint64_t bit = SCRIPT_BIT(field);
         if (!(fields->fields[type] & bit) || !info->needs || event->attr->sample_type & info->needs)
             continue;
-        if (fields->asked_for[type] & bit && pf_has_feature(reader, PERFILE_FEATURE_AUXTRACE))
+        if (fields->asked_for[type] & bit && has_decoded_events(reader))
             continue; /* events decoded from a trace may have what the recorded ones do not have */
         if (fields->asked_for[type] & bit)
             return pf_about(error, info->name, strlen(info->name),
