@@ -247,7 +247,7 @@ static void what_is_not_stated_passes(void **state)
     pf_filter_notify(&filter, report_notes, NULL);
     assert_string_equal(
         notify, "samples without a time, which the filter by time keeps: 2\n"
-                "samples without a CPU, which the filter by CPU keeps (perfile record --sample-cpu records CPUs): 1\n"
+                "samples without a CPU, which the filter by CPU keeps: 1\n"
                 "samples without a process and thread, which the filters by these keep: 2\n");
     pf_filter_close(&filter);
 }
