@@ -738,6 +738,40 @@ static void print_losses(const struct run *run, uint64_t samples)
             pf_message("%s: of %s: %s", run->verb, name, pf_grouped(of_event, text));
 }
 
+/* The files in which stacks end, and what would help. */
+static void print_lost_modules(const struct run *run)
+{
+    enum { MODULES_MAX = 3 };
+    const char *name, *separator = " (";
+    bool is_made = false, is_built = false;
+    char text[PF_COUNTED_BYTES];
+    uint64_t samples;
+    size_t i = 0;
+
+    for (; i < MODULES_MAX && (name = perfile_unwind_stage_lost(run->unwinding, i, &samples)); i++) {
+        fprintf(stderr, "%s%s %s", separator, name, pf_grouped(samples, text));
+        is_made |= !strcmp(name, PERFILE_GENERATED_CODE);
+        is_built |= strcmp(name, PERFILE_GENERATED_CODE) != 0;
+        separator = ", ";
+    }
+    if (i && perfile_unwind_stage_lost(run->unwinding, i, &samples))
+        fputs(", ...", stderr);
+    if (is_built)
+        fputs("; build it with -fno-omit-frame-pointer", stderr);
+    if (is_made)
+        fputs("; Java has frame pointers with -XX:+PreserveFramePointer", stderr);
+    if (i)
+        putc(')', stderr);
+}
+
+static const char *why_cut(const struct run *run)
+{
+    const char *how = run->options.call_graph;
+
+    return how && !strcmp(how, "auto,65528") ? "cut (no more can be copied)"
+                                             : "cut (--call-graph auto,65528 copies more)";
+}
+
 /* Stacks that end before the first function of the thread, and why. */
 static void print_unwinding(const struct run *run)
 {
@@ -749,9 +783,10 @@ static void print_unwinding(const struct run *run)
     const struct {
         uint64_t count;
         const char *why;
-    } reasons[] = {{counts.cut, "cut (--call-graph auto,65528 copies more)"},
-                   {counts.lost, "in code without unwind tables and frame pointers"},
-                   {counts.limited, "with more frames than --kernel-maxstack"}};
+        void (*print_more)(const struct run *run);
+    } reasons[] = {{counts.cut, why_cut(run), NULL},
+                   {counts.lost, "in code without unwind tables and frame pointers", print_lost_modules},
+                   {counts.limited, "with more frames than --kernel-maxstack", NULL}};
     const char *separator = ":";
     fprintf(stderr, "%s: %s: %s of %s are incomplete", pf_program_name(), run->verb,
             pf_grouped(counts.samples - counts.complete, some), pf_counted(counts.samples, "user stacks", all));
@@ -759,6 +794,8 @@ static void print_unwinding(const struct run *run)
         if (!reasons[i].count)
             continue;
         fprintf(stderr, "%s %s %s", separator, pf_grouped(reasons[i].count, some), reasons[i].why);
+        if (reasons[i].print_more)
+            reasons[i].print_more(run);
         separator = ",";
     }
     putc('\n', stderr);

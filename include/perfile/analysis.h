@@ -574,6 +574,14 @@ PERFILE_API const struct perfile_recorder_stage *perfile_unwind_stage_get(const 
 /* Of all recordings that were finished. Errors: ARGUMENT (counts->size). */
 PERFILE_API PERFILE_MUST_CHECK int perfile_unwind_stage_counts(const struct perfile_unwind_stage *stage,
                                                                struct perfile_unwinder_counts *counts);
+/* What perfile_unwind_stage_lost calls code that is in no file. */
+#define PERFILE_GENERATED_CODE "generated code"
+/*
+ * The files in which unwinding ended because there is nothing to unwind by, perfile_unwinder_counts.lost, those with the
+ * most samples first, and in how many samples; at most 32. NULL: there are no more.
+ */
+PERFILE_API const char *perfile_unwind_stage_lost(const struct perfile_unwind_stage *stage, size_t index,
+                                                  uint64_t *samples);
 /* After the recorder is closed. NULL is allowed. */
 PERFILE_API void perfile_unwind_stage_close(struct perfile_unwind_stage *stage);
 

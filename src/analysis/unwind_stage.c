@@ -5,6 +5,8 @@
  */
 #include <pthread.h>
 #include <signal.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include <perfile/edit.h>
 #include <perfile/recorder.h>
@@ -23,6 +25,7 @@ struct perfile_unwind_stage {
     struct perfile_recorder_stage public;
     struct part *parts; /* those that are open */
     struct perfile_unwinder_counts counts;
+    struct pf_lost_modules lost;
 };
 
 /* A recording that is being written. */
@@ -34,6 +37,7 @@ struct part {
     pthread_t thread;
     bool reads; /* something came: only then the output is used */
     struct perfile_unwinder_counts counts;
+    struct pf_lost_modules lost;
     int result; /* of the thread, after it has left the queue */
     struct perfile_error error;
     const struct perfile_unwinder *unwinder; /* while it is open */
@@ -85,6 +89,7 @@ static int convert(struct part *part, struct perfile_reader *reader, struct perf
     result = perfile_convert(reader, part->output, &how, NULL, error);
     const int counted = perfile_unwinder_counts_get(unwinder, &part->counts);
     part->unwinder = NULL;
+    part->lost = *pf_unwinder_lost(unwinder);
     perfile_unwinder_close(unwinder);
     return result < 0 ? result : counted;
 }
@@ -225,6 +230,12 @@ static void add_counts(struct perfile_unwinder_counts *sum, const struct perfile
     sum->limited += counts->limited;
 }
 
+static int compare_lost(const void *a, const void *b)
+{
+    const struct pf_lost_module *x = a, *y = b;
+    return x->count != y->count ? (x->count < y->count) - (x->count > y->count) : strcmp(x->name, y->name);
+}
+
 static int close_part(void *context, struct perfile_writer *input, struct perfile_error *error)
 {
     struct perfile_unwind_stage *stage = context;
@@ -235,6 +246,9 @@ static int close_part(void *context, struct perfile_writer *input, struct perfil
     if (part->result < 0) /* then the input failed, too, with less to say */
         result = failure_of(part, error);
     add_counts(&stage->counts, &part->counts);
+    for (size_t i = 0; i < part->lost.count; i++)
+        pf_lost_modules_add(&stage->lost, part->lost.items[i].name, part->lost.items[i].count);
+    qsort(stage->lost.items, stage->lost.count, sizeof(stage->lost.items[0]), compare_lost);
     *at = part->next;
     release(part);
     return result;
@@ -279,6 +293,14 @@ const struct perfile_recorder_stage *perfile_unwind_stage_get(const struct perfi
 int perfile_unwind_stage_counts(const struct perfile_unwind_stage *stage, struct perfile_unwinder_counts *counts)
 {
     return pf_sized_give(counts, &stage->counts, sizeof(stage->counts));
+}
+
+const char *perfile_unwind_stage_lost(const struct perfile_unwind_stage *stage, size_t index, uint64_t *samples)
+{
+    if (index >= stage->lost.count)
+        return NULL;
+    *samples = stage->lost.items[index].count;
+    return stage->lost.items[index].name;
 }
 
 void perfile_unwind_stage_close(struct perfile_unwind_stage *stage)

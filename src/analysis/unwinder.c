@@ -2,11 +2,13 @@
 /* Unwinding, build ids and the code of JITs for callers that have a session and samples, but no profile. */
 #include "analysis/unwinder.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "analysis/complete_options.h"
 #include "base/cache_trim.h"
 #include "base/error.h"
+#include "base/memory_name.h"
 #include "base/sized.h"
 #include "symbol/dwarf/inlines.h"
 #include "symbol/find/bundle.h"
@@ -20,6 +22,7 @@ struct perfile_unwinder {
     const char *arch; /* uname -m of the recording; NULL: not known yet */
     struct perfile_unwinder_counts counts;
     struct pf_stack_sizes sizes;
+    struct pf_lost_modules lost;
 };
 
 /* Where things are that the caller's options (may be NULL) point at; without a reader memory is malloc's. */
@@ -82,6 +85,38 @@ const struct pf_stack_sizes *pf_unwinder_sizes(const struct perfile_unwinder *un
     return &unwinder->sizes;
 }
 
+const struct pf_lost_modules *pf_unwinder_lost(const struct perfile_unwinder *unwinder)
+{
+    return &unwinder->lost;
+}
+
+void pf_lost_modules_add(struct pf_lost_modules *modules, const char *name, uint64_t count)
+{
+    size_t i = 0;
+    while (i < modules->count && strcmp(modules->items[i].name, name) != 0)
+        i++;
+    if (i == PF_COUNT(modules->items))
+        return;
+    if (i == modules->count)
+        snprintf(modules->items[modules->count++].name, sizeof(modules->items[0].name), "%s", name);
+    modules->items[i].count += count;
+}
+
+/* The function whose caller is missing is the last one. */
+static void count_lost(struct perfile_unwinder *unwinder, const struct perfile_space *space,
+                       const struct pf_unwound *unwound)
+{
+    const struct perfile_map *map =
+        unwound->count ? pf_symbols_map(unwinder->symbols, space, unwound->addresses[unwound->count - 1]) : NULL;
+    char name[sizeof(unwinder->lost.items[0].name)];
+    if (!map)
+        return;
+    const char *slash = strrchr(map->filename, '/');
+    const bool is_file = map->filename[0] == '/' && !pf_is_memory_name(map->filename);
+    snprintf(name, sizeof(name), "%s", is_file ? slash + 1 : PERFILE_GENERATED_CODE);
+    pf_lost_modules_add(&unwinder->lost, name, 1);
+}
+
 /* Records hold less than 64 KiB. */
 static void count_size(struct pf_stack_sizes *sizes, uint64_t bytes, bool cut)
 {
@@ -123,6 +158,8 @@ int perfile_unwind(void *context, struct perfile_session *session, const struct 
     if (is_early && pf_symbols_unwind_on(unwinder->symbols, &all, &how, &unwound))
         end = PF_UNWIND_DONE;
     count(unwinder, end, &unwound);
+    if (end == PF_UNWIND_NO_RULE)
+        count_lost(unwinder, how.space, &unwound);
     return pf_memory_was_short(&unwinder->watch.allocator) ? PERFILE_ERROR_MEMORY : (int)unwound.count;
 }
 

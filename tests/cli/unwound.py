@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""unwound.py PERFILE BOTH DEEP DEEP_FP [REFUSING HASTY]: callchains that are unwound while recording.
+"""unwound.py PERFILE BOTH DEEP DEEP_FP DEEP_BARE [REFUSING HASTY]: callchains that are unwound while recording.
 
 - they are those that convert --unwind makes of the stacks of the same run;
 - in each kind of recording they are complete, and no copy of a stack is in it;
 - a program that was deleted or replaced while it runs is unwound by what it has mapped;
 - what was written before a SIGKILL is complete, too;
 - what a copy does not have the kernel may have found by frame pointers (DEEP_FP has them);
+- files by which nothing can be unwound are named (DEEP_BARE is one), with what would help;
 - top -g shows such callchains;
 - called perf, -g leaves callchains to the kernel;
 - features of the recording may be larger than a record;
@@ -18,8 +19,8 @@ import errno, json, os, pathlib, re, shutil, signal, subprocess, sys, tempfile, 
 sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent))
 import hermetic
 
-PERFILE, BOTH, DEEP, DEEP_FP = map(hermetic.runnable, sys.argv[1:5])
-SHIMS = sys.argv[5:]
+PERFILE, BOTH, DEEP, DEEP_FP, DEEP_BARE = map(hermetic.runnable, sys.argv[1:6])
+SHIMS = sys.argv[6:]
 EVENT = ['-e', 'cpu-clock:u', '-F', '500']
 wrong = []
 
@@ -152,6 +153,12 @@ def test_continued(folder):
         expect((' cut' in done.stderr) == (program == DEEP), f'what is reported of {program}', done.stderr)
 
 
+def test_lost(folder):
+    done = run(PERFILE, 'record', '-o', folder / 'lost.data', '-g', *EVENT, '--', DEEP_BARE, '0.4')
+    expect(re.search(r'without unwind tables and frame pointers \(deep-bare \d+; build it with -fno-omit-frame-pointer\)$', done.stderr, re.M),
+           'code without anything', done.stderr)
+
+
 def test_top(folder):
     """Each interval is a recording of its own."""
     with subprocess.Popen([DEEP, '4']) as busy:
@@ -199,7 +206,7 @@ def test_killed(folder):
     expect(count > 20 and not broken, 'what was written before the end', (count, broken[:1]))
 
 
-TESTS = [test_kinds, test_snapshots, test_files, test_gone, test_called_perf, test_depth, test_continued, test_top, test_large, test_killed]
+TESTS = [test_kinds, test_snapshots, test_files, test_gone, test_called_perf, test_depth, test_continued, test_lost, test_top, test_large, test_killed]
 
 
 def attempt(test, folder, attempts=3):
