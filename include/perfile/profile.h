@@ -199,6 +199,7 @@ PERFILE_API const char *perfile_event_unit(const struct perfile_event *event, ch
  *     frames        addresses or lines in functions; without PERFILE_STREAM_ADDRESSES one for each function
  *     stacks        a prefix tree of frames: a stack is a node, with its caller's node as parent
  *     threads       that had samples
+ *     tags          texts that columns of reports show of samples, where they are keys
  *     samples       the rows: a stack, the keys by which it was kept apart, a value for each value type of its event
  *
  * A profile never changes once it is made; any number of threads may read it. It needs neither the reader nor the

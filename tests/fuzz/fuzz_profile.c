@@ -40,6 +40,16 @@ static void touch_names(const struct perfile_profile *profile)
         fuzz_touch_text(thread.comm);
 }
 
+static void touch_tags(const struct perfile_profile *profile, uint32_t first)
+{
+    struct perfile_profile_tag tag = PERFILE_PROFILE_TAG_INIT;
+    for (uint32_t i = first; perfile_profile_tag_at(profile, i, &tag) == 0; i = tag.next) {
+        FUZZ_REQUIRE(tag.next < i || tag.next == PERFILE_NO_ID);
+        fuzz_touch_text(tag.name);
+        fuzz_touch_text(tag.text);
+    }
+}
+
 /* Numbers lead to what is there. */
 static void touch_rows(const struct perfile_profile *profile)
 {
@@ -55,6 +65,8 @@ static void touch_rows(const struct perfile_profile *profile)
         FUZZ_REQUIRE(sample.stack < perfile_profile_stack_count(profile));
         FUZZ_REQUIRE(sample.event < perfile_profile_event_count(profile));
         FUZZ_REQUIRE(sample.leaf < perfile_profile_frame_count(profile) || sample.leaf == PERFILE_NO_ID);
+        FUZZ_REQUIRE(sample.recording < perfile_profile_recording_count(profile) || sample.recording == PERFILE_NO_ID);
+        touch_tags(profile, sample.tags);
         fuzz_touch(sample.values, sample.value_count * sizeof(*sample.values));
     }
 }

@@ -20,7 +20,8 @@ SIZE, UNKNOWN = 'size is not set', 'does not know'
 HERE = tempfile.TemporaryDirectory(prefix='perfile-sizes-')
 # arguments by their names
 NUMBERS = {'type': constants.PERFILE_RECORD_LOST}
-TEXTS = {'kind': b'script', 'format': b'text', 'view': b'samples', 'name': b'samples', 'path': os.fsencode(HERE.name + '/copy.data'), 'folder': None}
+TEXTS = {'kind': b'script', 'format': b'text', 'view': b'samples', 'name': b'samples', 'path': os.fsencode(HERE.name + '/copy.data'), 'folder': None,
+         'definition': b'main', 'function': b'main', 'lines': b'main'}
 
 
 def made(function, *arguments):
