@@ -130,7 +130,7 @@ static const struct {
     const char *brief; /* of stacks: what follows the percentage */
 } lines[] = {
     {PERFILE_TROUBLE_BROKEN_STACKS,
-     "callchains soon leave all mappings: code without frame pointers; record with perfile record "
+     "callchains are broken: code without frame pointers; record with perfile record "
      "--call-graph auto, or build with -fno-omit-frame-pointer",
      "broken"},
     {PERFILE_TROUBLE_CUT_STACKS, "stack dumps end before the outermost caller; record with --call-graph dwarf,65528",
@@ -142,12 +142,12 @@ static const struct {
     {PERFILE_TROUBLE_NO_FILE,
      "the files are not on this machine; --symfs DIR, --archive FILE or DEBUGINFOD_URLS find them"},
     {PERFILE_TROUBLE_OTHER_BUILD,
-     "the files are of another build; --symfs DIR, --archive FILE or DEBUGINFOD_URLS find the recorded ones"},
+     "the files here are a different build; --symfs DIR, --archive FILE or DEBUGINFOD_URLS find the recorded ones"},
     {PERFILE_TROUBLE_NO_NAMES, "stripped, and no debug file is here; set DEBUGINFOD_URLS, or install debug symbols"},
     {PERFILE_TROUBLE_NO_KERNEL,
      "nothing here has the symbols of that kernel; --kallsyms, --vmlinux or --archive FILE have them"},
     {PERFILE_TROUBLE_NO_JIT_MAP,
-     "code made at run time, without a perf-PID.map or jitdump file that can be used; java "
+     "JIT-compiled code, without a perf-PID.map or jitdump file that can be used; java "
      "needs -XX:+UnlockDiagnosticVMOptions -XX:+DumpPerfMapAtExit -XX:+PreserveFramePointer, node --perf-basic-prof, "
      "python 3.12 -X perf, ruby 3.3 --yjit --yjit-perf, dotnet DOTNET_PerfMapEnabled=1"},
 };
@@ -297,6 +297,6 @@ void pf_advice_fitting(struct perfile_reader *reader, const char *input)
     pf_fitting_take(&fitting, reader);
     if (!pf_fitting_text(&fitting, "", text, sizeof(text)))
         return;
-    pf_message_brief("made for its events: %s", text);
-    pf_message_advice("%s: made for its events: %s", input, text);
+    pf_message_brief("for its events try: %s", text);
+    pf_message_advice("%s: for its events try: %s", input, text);
 }

@@ -269,7 +269,7 @@ static int choose_sides(struct diff_run *run)
         run->before_count = 1;
         memcpy(run->paths, settings->operands, count * sizeof(*run->paths));
         return count == 2 ? PF_STATUS_OK
-                          : usage(run->command, "two recordings are compared: perfile diff BEFORE AFTER; several need "
+                          : usage(run->command, "it needs two recordings: perfile diff BEFORE AFTER; for several: "
                                                 "--before FILE... --after FILE...");
     }
     if (!diff->before || !diff->after || (diff->before > 1 && diff->after > 1))

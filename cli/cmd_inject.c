@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 struct settings {
     bool build_ids, all_build_ids;
@@ -149,6 +150,8 @@ static int run(const struct pf_command *command, struct pf_settings *settings)
 {
     char *folder = NULL;
 
+    if (!settings->output && !isatty(STDOUT_FILENO))
+        settings->output = "-"; /* as perf has it */
     if (pf_own(settings)->jit && !pf_own(settings)->jit_dir && settings->output)
         pf_own(settings)->jit_dir = folder = folder_of_output(settings->output);
     settings->also_written = pf_own(settings)->jit_dir;

@@ -239,8 +239,8 @@ static void put_noise(const struct pf_diff_output *output, size_t unsure, size_t
                     same == 1 ? " is the same" : "s are the same", 100 * output->info.margin, unsure);
     if (count && !output->info.sampling_only) {
         qsort(sizes, count, sizeof(*sizes), by_size);
-        pf_stream_print(output->stream, "; in half of the %zu large ones of these a change of %.0f%% would be seen",
-                        count, sizes[count / 2]);
+        pf_stream_print(output->stream, "; the smallest change that half of the %zu largest would show: %.0f%%", count,
+                        sizes[count / 2]);
     }
     pf_stream_print(output->stream, "\n");
     free(sizes);

@@ -388,7 +388,7 @@ static void print_value(FILE *to, const struct pf_tui *app, const char *what, st
 
 static void print_details(FILE *to, const struct pf_tui *app, uint32_t function)
 {
-    static const char *const kinds[] = {"user", "kernel", "inlined", "made at run time", "not mapped"};
+    static const char *const kinds[] = {"user", "kernel", "inlined", "JIT-compiled", "not mapped"};
     const struct pf_tui_index *index = app->model.index;
     const struct pf_tui_function *at = &index->functions[function];
 
@@ -432,7 +432,7 @@ static void print_losses(FILE *to, const struct perfile_losses *losses)
         uint64_t count;
         const char *what;
     } parts[] = {{losses->lost, "lost while recording"},
-                 {losses->unmapped, "at addresses where nothing is mapped"},
+                 {losses->unmapped, "at unmapped addresses"},
                  {losses->unresolved, "in code without a symbol"},
                  {losses->truncated, "with a stack that ends before the outermost caller"},
                  {losses->guessed, "with callers that were found without call frame information"},

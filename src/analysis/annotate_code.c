@@ -76,7 +76,7 @@ static void missing_file(struct perfile_listing *code)
                 module->name);
         return;
     case PF_MISSING_JIT:
-        missing(code, PERFILE_LISTING_NOT_KEPT, "this code was made at run time: only a jitdump file keeps it");
+        missing(code, PERFILE_LISTING_NOT_KEPT, "this is JIT-compiled code: only a jitdump file keeps it");
         return;
     default:
         missing(code, PERFILE_LISTING_NO_FILE,

@@ -142,7 +142,7 @@ static int finish_file(struct perfile_reader *reader, struct perfile_error *erro
     file->file_bytes = part->source.bytes;
     if (end > part->source.bytes)
         return pf_diagnose_file(reader, "data-cut", PERFILE_LOSS, part->source.bytes,
-                                "the file ends before its data does", error);
+                                "the file is truncated: it ends before its data section", error);
     file->finished = true;
     reader->tracing_tried = false;
     result = pf_feature_table_read(reader, end, error);

@@ -333,7 +333,7 @@ static int position_data(struct perfile_reader *reader, bool *has_table, struct 
     if (!pf_add(file->data.offset, file->data.bytes, &end) || end > size) {
         file->finished = false;
         position_records(&reader->parts[0], file->data.offset, size);
-        return pf_diagnose_file(reader, "data-cut", PERFILE_LOSS, size, "the file ends before its data does", error);
+        return pf_diagnose_file(reader, "data-cut", PERFILE_LOSS, size, "the file is truncated: it ends before its data section", error);
     }
     position_records(&reader->parts[0], file->data.offset, end);
     *has_table = true;

@@ -150,8 +150,8 @@ void pf_made_code_notify(const struct pf_made_code *code, uint64_t samples, pf_o
         if (own * PARTS <= samples || !pf_made_code_is_first(code, i) || has_names(code, region->pid))
             continue;
         snprintf(text, sizeof(text),
-                 "%s (process %" PRIu32 "): %s in code that it made itself (JIT), which has no names "
-                 "unless it writes a perf map or a jitdump file%s%s",
+                 "%s (process %" PRIu32 "): %s in JIT-compiled code without symbols "
+                 "(no perf map or jitdump file)%s%s",
                  region->comm[0] ? region->comm : "?", region->pid, pf_count_of(own, "samples", count),
                  advice ? ": start it as " : "", advice ? advice : "");
         note(context, text);

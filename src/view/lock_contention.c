@@ -63,7 +63,7 @@ static const struct pf_column columns[] = {
     PF_COLUMN(p90, DURATION, "ns", "90 % of these are not longer, as estimated from the histogram."),
     PF_COLUMN(p99, DURATION, "ns", "99 % of these are not longer, as estimated from the histogram."),
     PF_REQUIRED(uncertain, U64, "", "Of these, those around lost events: they may be several."),
-    PF_REQUIRED(open, U64, "", "Waits that had not ended at the end; they are in no sum."),
+    PF_REQUIRED(open, U64, "", "Waits that were pending at the end; they are not in the totals."),
     PF_EXTRA(open_time, DURATION, "ns", "How long the first of these had lasted."),
     PF_EXTRA(function, TEXT, "", "The caller's function, without the offset in it."),
     PF_EXTRA(caller_address, ADDRESS, "", "The caller's address."),

@@ -32,7 +32,7 @@ MAPPED2 = (f'record MMAP2 misc=0x4002 pid=7 tid=7 addr=0x500000 len=0x10000 pgof
            'prot=5 flags=2 filename="/usr/bin/other" | pid=7 tid=7 time=2\n')
 # what is wrong: the recording, and what is said
 WRONG = {
-    'broken': (mapped('/usr/bin/gzip') + sample(0x400010, 7), '100% of the callchains soon leave all mappings: code without '
+    'broken': (mapped('/usr/bin/gzip') + sample(0x400010, 7), '100% of the callchains are broken: code without '
                'frame pointers; record with perfile record --call-graph auto, or build with -fno-omit-frame-pointer (gzip)'),
     'full': (mapped('/usr/bin/gzip') + sample(*range(0x400010, 0x400010 + 127)), '100% of the callchains have all frames that were asked '
              'for, and no outermost caller; record after: sysctl kernel.perf_event_max_stack=1024'),
@@ -40,11 +40,11 @@ WRONG = {
                 '--symfs DIR, --archive FILE or DEBUGINFOD_URLS'),
     'stripped': (mapped('/usr/bin/gzip') + sample(0x400010), 'no symbols for gzip: stripped, and no debug file is here; set '
                  'DEBUGINFOD_URLS, or install debug symbols'),
-    'other': (MAPPED2 + sample(0x500010), 'no symbols for other (build id unknown here, abababababab recorded): the files are '
-              'of another build'),
+    'other': (MAPPED2 + sample(0x500010), 'no symbols for other (build id unknown here, abababababab recorded): the files here '
+              'are a different build'),
     'kernel': (mapped('[kernel.kallsyms]_text', 0xffffffff81000000, 1, -1) + sample(0xffffffff81000010, misc=1),
                'no symbols for [kernel.kallsyms]: nothing here has the symbols of that kernel; --kallsyms'),
-    'jit': (mapped('//anon', 0x600000) + sample(0x600010), 'no symbols for [JIT] tid 7: code made at run time, without a '
+    'jit': (mapped('//anon', 0x600000) + sample(0x600010), 'no symbols for [JIT] tid 7: JIT-compiled code, without a '
             'perf-PID.map or jitdump file that can be used; java needs -XX:+UnlockDiagnosticVMOptions -XX:+DumpPerfMapAtExit'),
     'fine': (mapped('/usr/bin/gzip') + sample(0x400010, 0x400020, 0x400030, 0x400040, 7), 'no symbols for gzip: stripped'),
 }
@@ -137,7 +137,7 @@ def main():
         for one, views in FITS.items():
             done = subprocess.run([*perfile, 'report', '-g', 'none', DATA / f'{one}.perf.data'], capture_output=True, check=False,
                                   env=hermetic.environment(PERFILE_ADVICE='yes'))
-            said = [line.partition('made for its events: ')[2] for line in done.stderr.decode().splitlines() if 'made for' in line]
+            said = [line.partition('for its events try: ')[2] for line in done.stderr.decode().splitlines() if 'for its events' in line]
             expect(f'{one}: views', said == ([views] if views else []), said)
         (folder / 'faults').write_bytes(subprocess.check_output(assemble, input=FAULTS.encode()))
         done = subprocess.run([*perfile, 'report', folder / 'faults'], capture_output=True, check=False,

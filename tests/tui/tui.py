@@ -684,8 +684,8 @@ def test_broken_stacks(t):
 
 def test_header_notes(t):
     """What is wrong with a recording, and which verb is made for it, stand on its first screen."""
-    for name, line in (('cut', r'! \d notes: file truncated'), ('events', '! 2 notes: made for its events: perfile trace -s, no symbols for'),
-                       ('counts', '! 1 note: made for its events: perfile stat report')):
+    for name, line in (('cut', r'! \d notes: file truncated'), ('events', '! 2 notes: for its events try: perfile trace -s, no symbols for'),
+                       ('counts', '! 1 note: for its events try: perfile stat report')):
         t.report(name, before='PERFILE_ADVICE=yes')
         screen = t.wait(lambda screen: '? help' in screen and 'loading' not in screen and '\n! ' in screen)
         expect(f'{name}: the header says it', re.match(line, screen.splitlines()[1]), screen)

@@ -648,8 +648,9 @@ static bool note_few(struct perfile_diff *d)
 {
     char text[256];
     if (d->sampling_only)
-        return put_note(d, "so few recordings do not say how much runs differ: nothing can be concluded, and intervals "
-                           "are of sampling alone; record three or more a side, or assume a noise");
+        return put_note(
+            d, "one run a side cannot show how much runs differ: no verdicts, and intervals cover sampling alone; "
+               "record three or more a side, or assume a noise");
     if (isinf(d->total.df)) {
         pf_format(text, sizeof(text), "a noise of %.3g%% between runs is assumed", 100 * d->options.noise);
         return put_note(d, text);

@@ -223,7 +223,7 @@ void pf_slab_notify(struct pf_slab *slab, pf_on_note *notify, void *context)
         notify(context, "the recording has no events of allocations; record with: " PF_RECORD_SLAB);
     if (slab->unknown_frees) {
         notify(context,
-               pf_count_of(slab->unknown_frees, "frees are of what the recording does not show to be allocated", text));
+               pf_count_of(slab->unknown_frees, "frees are without a recorded allocation", text));
     }
     if (slab->several_nodes)
         notify(context, "allocations are of several NUMA nodes; those of another node than the CPU's are not counted");

@@ -554,7 +554,7 @@ void pf_lines_notify(struct pf_lines *lines, pf_on_note *notify, void *context)
     if (!notify)
         return;
     if (!sums->samples) {
-        notify(context, "no sample has the source of its data; record memory accesses with " PF_RECORD_MEMORY);
+        notify(context, "there are no samples of memory accesses; record them with " PF_RECORD_MEMORY);
         return;
     }
     if (!known)

@@ -870,10 +870,8 @@ void pf_switches_notify(struct pf_switches *switches, pf_on_note *notify, void *
         notify(context, text);
     }
     if (switches->mismatch_count && switches->reading.have.switches && !seems_per_task(switches)) {
-        snprintf(text, sizeof(text),
-                 "%s than the one before on the CPU came to: events are missing between them; runs and waits there are "
-                 "not known, and no sum has them",
-                 pf_part_of(switches->mismatch_count, switches->switch_count, "switches are from another task", count));
+        snprintf(text, sizeof(text), "%s the one before on their CPU (events were lost): the times there are left out",
+                 pf_part_of(switches->mismatch_count, switches->switch_count, "switches do not match", count));
         notify(context, text);
     }
     if (switches->foreign_count) {

@@ -646,7 +646,7 @@ void pf_syscalls_notify(const struct pf_syscalls *syscalls, pf_on_note *notify, 
         const char *text;
     } notes[] = {
         {syscalls->is_cut ? 0 : syscalls->exits_alone,
-         "returned without having been entered: they are counted, but have no duration"},
+         "have no recorded entry: they are counted, but have no duration"},
         {syscalls->enters_alone, "did not return, though their threads went on: they are not counted"},
         {syscalls->is_cut ? 0 : open, "had not returned at the end: they are not counted"},
         {syscalls->uncertain, "are around lost events: their durations may be those of several calls"},

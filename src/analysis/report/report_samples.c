@@ -264,7 +264,7 @@ int pf_report_read_samples(struct pf_report *report, struct perfile_error *error
     pf_filter_notify(&report->filters.threads, symbols->note, symbols->note_context);
     if (report->settings.by_weight && symbols->note && !pf_lines_recorded(report->reader))
         symbols->note(symbols->note_context,
-                      "no event has the source of its data: where it came from is N/A; record memory accesses "
+                      "there are no samples of memory accesses: where data came from is N/A; record them "
                       "with " PF_RECORD_MEMORY);
     return result;
 }

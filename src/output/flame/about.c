@@ -175,7 +175,7 @@ static void put_unresolved(struct pf_flame_about *about, const struct pf_flame_r
         pf_put_format(&about->text, "%.2f%% of the samples have no symbol",
                       percent(totals->unresolved, totals->samples));
     if (totals->unmapped)
-        pf_put_format(&about->text, ", %.2f%% lie in no mapping", percent(totals->unmapped, totals->samples));
+        pf_put_format(&about->text, ", %.2f%% are at unmapped addresses", percent(totals->unmapped, totals->samples));
     end_fact(about, totals->unresolved >= totals->samples / MANY ? NULL : "Symbols");
     if (totals->truncated) {
         pf_put_string(&about->text, "Stack dumps of ");

@@ -98,7 +98,7 @@ static void put_code_losses(struct pf_report_text *table)
     if (!table->report->settings.about_code)
         return;
     if (totals->unresolved)
-        pf_put_format(table->out, "# %.2f%% of %s no symbol, %.2f%% lie in no mapping\n",
+        pf_put_format(table->out, "# %.2f%% of %s no symbol, %.2f%% are at unmapped addresses\n",
                       pf_report_percent(totals->unresolved, totals->samples),
                       pf_count_of(totals->samples, "samples have", count),
                       pf_report_percent(totals->unmapped, totals->samples));
@@ -124,7 +124,7 @@ static void put_screen_losses(struct pf_report_text *table)
     const struct pf_profile_totals *totals = table->report->totals;
     char count[PF_COUNTED_BYTES];
     if (totals->unresolved && table->report->settings.about_code)
-        pf_put_format(table->out, "# %.2f%% of the samples have no symbol, %.2f%% lie in no mapping\n",
+        pf_put_format(table->out, "# %.2f%% of the samples have no symbol, %.2f%% are at unmapped addresses\n",
                       pf_report_percent(totals->unresolved, totals->samples),
                       pf_report_percent(totals->unmapped, totals->samples));
     put_stack_losses(table);
