@@ -147,7 +147,7 @@ function showTime() {
 function factsAt(b) {
   const { made, lanes } = timeLine, from = made.from + b * made.step, to = from + made.covered[b], all = made.on[b] + made.off[b];
   const best = lanes.reduce((a, lane) => lane.weights[b] > (a ? a.weights[b] : 0) ? lane : a, null), show = at => overTime.timeWords(data, at, made.step, state.byDay);
-  return [`${show(from)} – ${show(to)}`, `clock ${seconds(from)} – ${seconds(to)}`, rateWords(all, made.covered[b]),
+  return [`${show(from)} – ${show(to)}`, clockWords(from, to).slice(3), rateWords(all, made.covered[b]),
     best ? `${about(best.key).label} ${percent(best.weights[b], all)}` : ""];
 }
 
