@@ -125,7 +125,8 @@ static const struct pf_option options[] = {
               "parquet: add the recordings to the dataset OUT, a folder for SQL engines that is divided by these keys, "
               "such as host,date."),
     PF_VALUES(LIST, "by", 0, "KEYS", PF_AT(exports.keys), .known = perfile_profile_key_at,
-              "pprof, otlp, profile: separate and label samples by these keys [pid,tid,comm,cpu,cgroup], columns of report that "
+              "pprof, otlp, profile: separate and label samples by these keys [pid,tid,comm,cpu,cgroup], columns of "
+              "report that "
               "describe samples and fields of tracepoints among them. Fewer keys make a "
               "smaller file; samples are always separated by event, so that event alone means none of the others."),
     PF_OPTION_OFF_CPU,

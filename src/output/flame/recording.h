@@ -51,7 +51,7 @@ struct pf_flame_recording {
     size_t frame_count;
     char title[160], subtitle[160 + PF_NOTE_BYTES];
     struct pf_flame_set set;
-    size_t unread; /* lines of a text that are no stacks */
+    size_t unread;       /* lines of a text that are no stacks */
     size_t other_events; /* of a profile that are not drawn */
 };
 
