@@ -193,7 +193,7 @@ def follow(box, recording, done, made):
         if parsed.returncode or not parsed.stdout.startswith('Usage: perfile record'):
             fail(f'{recording.name}: {command}:', parsed.returncode, parsed.stderr)
         made.add(command)
-    for command in re.findall(r'(?:made for its events: |; try: |; next: )(perfile .*)', done.stderr):
+    for command in re.findall(r'(?:for its events try: |; try: |; next: )(perfile .*)', done.stderr):
         for part in re.split(r', (?=perfile )', command):
             words = [*shlex.split(part.split(' (')[0])[1:]]
             shown = subprocess.run([box.real, *words, *([] if words[-1] == str(recording) else [recording])],

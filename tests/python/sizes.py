@@ -90,6 +90,8 @@ class Needs:
 
     def of(self, declaration, kind):
         """An argument of that declaration."""
+        if '(*' in declaration: # a function, which is not reached
+            return kind()
         name = re.search(r'(\w+)(?:\[\d+\])?$', declaration)[1]
         struct = re.search(r'struct perfile_(\w+) \*(?!\*)(?!const)', declaration)
         if '**' in declaration or '*const *' in declaration:
