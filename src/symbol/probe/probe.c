@@ -194,14 +194,15 @@ int pf_probe_with_target(const struct perfile_probe_options *options,
                          int (*run)(void *context, struct pf_probe_target *target), void *context,
                          struct perfile_error *error)
 {
-    static const struct perfile_symbol_options usual = PERFILE_SYMBOL_OPTIONS_INIT;
+    struct perfile_symbol_options symbols = PERFILE_SYMBOL_OPTIONS_INIT;
     struct perfile_probe_options all = {0};
     struct pf_watch watch;
     int result = pf_sized_take(&all, sizeof(all), options, "probe options", error);
+    if (result == 0)
+        result = pf_sized_take(&symbols, sizeof(symbols), all.symbols, "symbol options", error);
     if (result < 0)
         return result;
-    if (!all.symbols)
-        all.symbols = &usual;
+    all.symbols = &symbols;
     pf_watch_open(&watch, all.allocator);
     struct pf_probe_target target = {
         .options = &all,
