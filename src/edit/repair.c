@@ -276,6 +276,9 @@ static int mend_record(void *context, struct pf_item *item, struct perfile_error
     repair->has_schedstat |= record->type == PERFILE_RECORD_SCHEDSTAT_CPU;
     if (record->type == PERFILE_RECORD_SAMPLE)
         return mend_sample(context, item, error);
+    /* the events of these ids are lost: perf refuses ids that no event has */
+    if (record->type == PERFILE_RECORD_ID_INDEX && !item->reader->event_count)
+        return PF_EDIT_DROP;
     if (record->type < PERFILE_RECORD_HEADER_ATTR && !record->event && perfile_record_name(record->type))
         return mend_id(context, item);
     return PF_EDIT_KEEP;
