@@ -24,7 +24,6 @@ struct buffer {
 /* The buffers of one number, which continue each other. */
 struct queue {
     struct perfile_reader *reader;
-    uint32_t number;
     struct buffer *buffers;
     size_t count, capacity;
     size_t at;     /* of the next buffer */
@@ -32,6 +31,7 @@ struct queue {
     struct pf_aux_walk walk;
     bool is_open;
     uint8_t *piece;
+    size_t piece_bytes; /* as the longest buffer, at most PIECE_BYTES */
     void *item;
     uint64_t time; /* of the item, in nanoseconds */
 };
@@ -51,6 +51,7 @@ struct pf_trace {
     uint64_t ids[MAX_EVENTS];     /* and their ids */
     struct queue *queues;
     size_t queue_count, queue_capacity;
+    struct pf_map numbers;   /* of queues, to their indexes */
     struct pf_heap heap;     /* queues by the time of their items */
     struct pf_map processes; /* tid to pid */
     uint64_t samples, bytes, bad_bytes, truncated, collided, without_thread;
@@ -60,13 +61,15 @@ struct pf_trace {
 
 static struct queue *queue_of(struct pf_trace *trace, uint32_t number)
 {
-    for (size_t i = 0; i < trace->queue_count; i++)
-        if (trace->queues[i].number == number)
-            return &trace->queues[i];
-    if (!PF_APPEND(trace->allocator, trace->queues, trace->queue_count, trace->queue_capacity,
-                   (struct queue){.reader = trace->edit->reader, .number = number}))
-        return NULL;
-    return &trace->queues[trace->queue_count - 1];
+    uint64_t index;
+    if (!pf_map_get(&trace->numbers, number, &index)) {
+        index = trace->queue_count;
+        if (!pf_map_put(&trace->numbers, number, index) ||
+            !PF_APPEND(trace->allocator, trace->queues, trace->queue_count, trace->queue_capacity,
+                       (struct queue){.reader = trace->edit->reader}))
+            return NULL;
+    }
+    return &trace->queues[index];
 }
 
 static int take_buffer(struct pf_trace *trace, const struct pf_item *item, struct perfile_error *error)
@@ -82,6 +85,7 @@ static int take_buffer(struct pf_trace *trace, const struct pf_item *item, struc
                                   .cpu = body->cpu};
     if (!queue || !PF_APPEND(trace->allocator, queue->buffers, queue->count, queue->capacity, buffer))
         return pf_fail_memory(error, "trace");
+    queue->piece_bytes = (size_t)pf_min(pf_max(queue->piece_bytes, buffer.bytes), PIECE_BYTES);
     trace->bytes += buffer.bytes;
     return 0;
 }
@@ -89,7 +93,7 @@ static int take_buffer(struct pf_trace *trace, const struct pf_item *item, struc
 static int take_info(struct pf_trace *trace, const struct pf_item *item, struct perfile_error *error)
 {
     const struct perfile_auxtrace_info *info = &item->body.auxtrace_info;
-    if (trace->type)
+    if (trace->priv)
         return 0; /* a merged recording may have more: all buffers are read as the first says */
     trace->type = info->auxtrace_type;
     trace->priv = pf_new(trace->allocator, (size_t)info->priv.count * sizeof(*trace->priv) + 1);
@@ -166,7 +170,7 @@ static int next_piece(void *context, const uint8_t **data, size_t *bytes, struct
     struct queue *queue = context;
     const struct buffer *buffer = buffer_of(queue);
     struct pf_source *source = &queue->reader->parts[buffer->part].source;
-    const size_t wanted = (size_t)pf_min(buffer->bytes - queue->read, PIECE_BYTES);
+    const size_t wanted = (size_t)pf_min(buffer->bytes - queue->read, queue->piece_bytes);
     *data = queue->piece;
     const int result =
         wanted ? pf_source_read(source, buffer->offset + queue->read, queue->piece, wanted, bytes, error) : 0;
@@ -181,7 +185,7 @@ static int open_queue(struct pf_trace *trace, struct queue *queue, struct perfil
     queue->walk = (struct pf_aux_walk){
         .format = trace->decoder->format, .machine = trace->recording.machine, .more = next_piece, .context = queue};
     queue->is_open = true;
-    queue->piece = pf_new(trace->allocator, PIECE_BYTES);
+    queue->piece = pf_new(trace->allocator, queue->piece_bytes + 1);
     queue->item = pf_new(trace->allocator, trace->decoder->item_bytes);
     const bool opened = pf_aux_walk_open(&queue->walk, trace->allocator);
     return opened && queue->piece && queue->item ? 0 : pf_fail_memory(error, "trace");
@@ -191,7 +195,7 @@ static void close_queue(struct pf_trace *trace, struct queue *queue)
 {
     if (queue->is_open)
         pf_aux_walk_close(&queue->walk);
-    pf_free(trace->allocator, queue->piece, PIECE_BYTES);
+    pf_free(trace->allocator, queue->piece, queue->piece_bytes + 1);
     pf_free(trace->allocator, queue->item, trace->decoder ? trace->decoder->item_bytes : 0);
     pf_free(trace->allocator, queue->buffers, queue->capacity * sizeof(*queue->buffers));
 }
@@ -473,6 +477,7 @@ int pf_trace_open(struct pf_edit *edit, const char *letters, struct pf_trace **o
     *trace = (struct pf_trace){.edit = edit, .allocator = allocator};
     pf_heap_open(&trace->heap, allocator);
     pf_map_open(&trace->processes, allocator);
+    pf_map_open(&trace->numbers, allocator);
     const int result = open_trace(trace, letters, error);
     if (result < 0)
         pf_trace_close(trace);
@@ -489,6 +494,7 @@ void pf_trace_close(struct pf_trace *trace)
         close_queue(trace, &trace->queues[i]);
     pf_heap_close(&trace->heap);
     pf_map_close(&trace->processes);
+    pf_map_close(&trace->numbers);
     pf_free(trace->allocator, trace->queues, trace->queue_capacity * sizeof(*trace->queues));
     pf_free(trace->allocator, trace->priv, trace->recording.priv_count * sizeof(*trace->priv) + 1);
     pf_free(trace->allocator, trace, sizeof(*trace));

@@ -5,6 +5,8 @@
  */
 #include "fault.h"
 
+#include <perfile/edit.h>
+
 #include <time.h>
 
 enum { INPUT_BYTES = 1 << 20, SECONDS_MAX = 10, ATTR_BYTES = 64, ENTRY_BYTES = ATTR_BYTES + 16, HEADER_BYTES = 104 };
@@ -104,7 +106,14 @@ static void *bounded_resize(void *context, void *pointer, size_t old, size_t siz
     return NULL;
 }
 
-static void check_bounds(struct made_file *file)
+static void read_records(struct perfile_reader *reader, const struct perfile_allocator *allocator)
+{
+    (void)allocator;
+    read_all(reader);
+}
+
+static void check_bounds_of(struct made_file *file,
+                            void (*use)(struct perfile_reader *reader, const struct perfile_allocator *allocator))
 {
     struct bounded memory = {.limit = (32 << 20) + 4 * file->bytes};
     struct perfile_open_options options = PERFILE_OPEN_OPTIONS_INIT;
@@ -114,13 +123,70 @@ static void check_bounds(struct made_file *file)
     options.allocator = &memory.allocator;
     clock_t start = clock();
     if (perfile_open_memory(file->data, file->bytes, &options, &reader, &error) == 0) {
-        read_all(reader);
+        use(reader, &memory.allocator);
         perfile_close(reader);
     }
     assert_false(memory.over);
     assert_int_equal(memory.live, 0);
     assert_true((clock() - start) / CLOCKS_PER_SEC < SECONDS_MAX);
     free(file->data);
+}
+
+static void check_bounds(struct made_file *file)
+{
+    check_bounds_of(file, read_records);
+}
+
+/* ---- hardware traces ---- */
+
+static int ignore_bytes(void *context, const void *data, size_t bytes)
+{
+    (void)context;
+    (void)data;
+    (void)bytes;
+    return 0;
+}
+
+static void decode_trace(struct perfile_reader *reader, const struct perfile_allocator *allocator)
+{
+    const struct perfile_sink sink = {.write = ignore_bytes};
+    struct perfile_writer_options options = PERFILE_WRITER_OPTIONS_INIT;
+    struct perfile_inject_options inject = PERFILE_INJECT_OPTIONS_INIT;
+    struct perfile_edit_report report = {.size = sizeof(report)};
+    struct perfile_writer *writer;
+    struct perfile_error error;
+    options.allocator = allocator;
+    options.mode = PERFILE_MODE_PIPE;
+    inject.itrace = "";
+    assert_int_equal(perfile_writer_open_sink(&sink, &options, &writer, &error), 0);
+    (void)!perfile_inject(reader, writer, &inject, &report, &error);
+    perfile_writer_close(writer);
+}
+
+/* An event whose samples have identifiers, and then what AUXTRACE_INFO says of the traces that follow. */
+static void put_trace_info(struct made_file *file, uint32_t kind, unsigned times)
+{
+    put_events(file, 1, (struct perfile_section){0, 0});
+    set64(file, HEADER_BYTES + 24, PERFILE_SAMPLE_IP | PERFILE_SAMPLE_IDENTIFIER);
+    for (unsigned i = 0; i < times; i++) {
+        put_record_header(file, PERFILE_RECORD_AUXTRACE_INFO, 16);
+        put32(file, kind);
+        put32(file, 0);
+        put64(file, 0);
+    }
+}
+
+static void put_trace(struct made_file *file, uint32_t number)
+{
+    put_record_header(file, PERFILE_RECORD_AUXTRACE, 40);
+    put64(file, 8); /* bytes of the trace */
+    put64(file, 0);
+    put64(file, 0);
+    put32(file, number);
+    put32(file, 0); /* tid */
+    put32(file, 0); /* cpu */
+    put32(file, 0);
+    put64(file, 0); /* the trace: padding */
 }
 
 /* ---- what went wrong ---- */
@@ -263,6 +329,29 @@ static void test_records_that_nearly_fit(void **state)
     check_bounds(&file);
 }
 
+/* Each buffer of a hardware trace may have a number of its own: all were read at once, with 64 KiB each. */
+static void test_traces_of_many_numbers(void **state)
+{
+    struct made_file file = {0};
+    (void)state;
+    put_trace_info(&file, PERFILE_AUXTRACE_ARM_SPE, 1);
+    for (uint32_t number = 0; file.bytes < INPUT_BYTES; number++)
+        put_trace(&file, number);
+    set64(&file, 48, file.bytes - HEADER_BYTES - ENTRY_BYTES);
+    check_bounds_of(&file, decode_trace);
+}
+
+/* Of several AUXTRACE_INFO records of no kind each was kept, and only the last one freed. */
+static void test_trace_of_no_kind(void **state)
+{
+    struct made_file file = {0};
+    (void)state;
+    put_trace_info(&file, 0, 3);
+    put_trace(&file, 0);
+    set64(&file, 48, file.bytes - HEADER_BYTES - ENTRY_BYTES);
+    check_bounds_of(&file, decode_trace);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -274,6 +363,8 @@ int main(void)
         cmocka_unit_test(test_ids_come_one_by_one),
         cmocka_unit_test(test_ids_collide),
         cmocka_unit_test(test_records_that_nearly_fit),
+        cmocka_unit_test(test_traces_of_many_numbers),
+        cmocka_unit_test(test_trace_of_no_kind),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
