@@ -65,7 +65,7 @@ static void add_address(struct listing *l, const char *file, int line, Dwarf_Add
 static void add_rows(struct listing *l)
 {
     struct pf_probe_row row;
-    for (size_t i = 0; i < l->rows.count && l->target->steps; i++, l->target->steps--)
+    for (size_t i = 0; i < l->rows.count && pf_probe_step(l->target); i++)
         if (pf_probe_read_row(&l->rows, i, &row) && row.is_statement)
             add_address(l, row.file, row.line, row.address);
 }

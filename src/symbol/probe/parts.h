@@ -43,6 +43,14 @@ int pf_probe_fail(struct pf_probe_target *target, int code, const char *format, 
 int pf_probe_no_memory(struct pf_probe_target *target);
 /* As pf_grow, in the arena: libdw may leave without a way to free memory. */
 bool pf_probe_grow(struct pf_probe_target *target, void *items, size_t *capacity, size_t count, size_t bytes);
+/* False: no steps are left, and what is read ends here. */
+static inline bool pf_probe_step(struct pf_probe_target *target)
+{
+    if (!target->steps)
+        return false;
+    target->steps--;
+    return true;
+}
 #define PF_PROBE_APPEND(target, items, count, capacity, ...)                                                           \
     (pf_probe_grow(target, &(items), &(capacity), (count) + 1, sizeof(*(items))) &&                                    \
      ((void)((items)[(count)++] = __VA_ARGS__), true))

@@ -134,7 +134,7 @@ static void search_line(struct search *s)
     struct pf_probe_row row;
     if (!pf_probe_rows_of(&s->unit, &calls.rows))
         return;
-    for (size_t i = 0; i < calls.rows.count && !s->result && s->target->steps; i++, s->target->steps--)
+    for (size_t i = 0; i < calls.rows.count && !s->result && pf_probe_step(s->target); i++)
         if (pf_probe_read_row(&calls.rows, i, &row) && row.line == s->line && row.is_statement &&
             pf_probe_is_file(row.file, s->file))
             take_line(s, &calls.rows, row.address);

@@ -12,9 +12,8 @@ static bool walk(struct pf_probe_target *target, Dwarf_Die *top, pf_visit *visit
     if (depth > DEPTH_MAX || dwarf_child(top, &die) != 0)
         return false;
     do {
-        if (!target->steps)
+        if (!pf_probe_step(target))
             return false;
-        target->steps--;
         const enum pf_walk next = visit(context, &die);
         if (next == PF_WALK_END || (next == PF_WALK_INTO && walk(target, &die, visit, context, depth + 1)))
             return true;
@@ -33,7 +32,7 @@ int pf_probe_units(struct pf_probe_target *target, int (*visit)(void *context, D
     Dwarf_Die top, split;
     uint8_t type;
     int result = 0;
-    while (result == 0 && target->steps-- > 1 &&
+    while (result == 0 && pf_probe_step(target) &&
            dwarf_get_units(target->debug.dwarf, unit, &unit, NULL, &type, &top, &split) == 0) {
         Dwarf_Die *die = split.addr ? &split : &top;
         if (split.addr)
@@ -41,7 +40,6 @@ int pf_probe_units(struct pf_probe_target *target, int (*visit)(void *context, D
         if (dwarf_tag(die) == DW_TAG_compile_unit)
             result = visit(context, die);
     }
-    target->steps += !target->steps;
     return result;
 }
 

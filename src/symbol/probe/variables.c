@@ -166,7 +166,7 @@ static bool find_member(struct pf_probe_target *target, Dwarf_Die *type, const c
             *offset += own;
             is_found = true;
         }
-    } while (!is_found && target->steps && target->steps-- && dwarf_siblingof(&die, &die) == 0);
+    } while (!is_found && pf_probe_step(target) && dwarf_siblingof(&die, &die) == 0);
     return is_found;
 }
 
@@ -436,7 +436,7 @@ static const char *ranges_of(const struct reading *r, Dwarf_Die *die)
         }
         text = pf_probe_text(r->target, "%s%s%" PRIu64 "-%" PRIu64, text ? text : "", text ? "," : "", start - entry,
                              end - entry);
-        if (!text || !r->target->steps--)
+        if (!text || !pf_probe_step(r->target))
             break;
     }
     return text ? text : "";
