@@ -61,20 +61,23 @@ VALUES = {
     'SYMBOL': NAMES, 'SYMBOLS': NAMES, 'KEY': ['key'], 'FOLDER': ['{baselines}'], 'STACKS': ['{folded}'], 'OLD': ['{recording}'],
     'BY': ['cpu', 'comm', 'event', 'pid', 'tid', 'time=1us', 'time=50%', 'samples=5', 'size=4K'], 'FILES': ['{elf}'],
     'KEYS': NAMES, 'COLUMNS': NAMES, 'TYPES': ['spinlock', 'rwlock,mutex'], 'CALLS': ['read', '!open', 'file', '/rea'],
-    'OPTIONS': ['i0', 'b'], 'MODE': NAMES,
+    'OPTIONS': ['i0', 'b'], 'MODE': NAMES, 'LETTERS': ['', 'i', 'i10i', 'bl', 'fmtaM', 'i1,l16', 'Ze', 'i5us', 'x'],
 }
 # By the name of the option where that says more.
 OWN_VALUES = {
     '--symfs': ['{symfs}', '/nonexistent'], '--source-dir': ['{symfs}'], '--archive': ['{archive}'], '--kallsyms': ['{kallsyms}'],
-    '--vmlinux': ['{elf}'], '--missing': ['{recording}'], '--buildid-dir': ['{folder}'], '--by': ['cpu', 'comm', 'pid,tid', 'time', 'event'],
+    '--vmlinux': ['{elf}'], '--missing': ['{recording}'], '--buildid-dir': ['{folder}'], '--by': ['cpu', 'comm', 'pid,tid', 'time', 'event', 'dso,symbol', 'tid,dso'],
     '--time': VALUES['START,STOP'], '--map': ['a=b', '/usr=/opt'], '--jobs': ['1', '2', '4'], '--delay': ['0'],
     '--expr': ['read', '!open', '%file', 'sched:*', 'sched:sched_switch/x/,read', '{a:b,c:*}'],
 }
 LISTS = ('list', 'fields')
 # How companions are made of a recording; their path and that of the recording come last.
 MADE_FILES = {'archive': ['archive', '--symfs', '{symfs}', '-o'], 'bundle': ['bundle', '--symfs', '{symfs}', '-o'],
-              'folded': ['flame', '--symfs', '{symfs}', '--format', 'folded', '-o'], 'index': ['index', '-o']}
+              'folded': ['flame', '--symfs', '{symfs}', '--format', 'folded', '-o'], 'index': ['index', '-o'],
+              'profile': ['export', '--symfs', '{symfs}', '--format', 'profile', '--by', 'comm,tid', '-o']}
+READ = 'bundle', 'profile'  # of these, what is also read as recordings are
 MADE_FOLDERS = {'dataset': ['export', '--format', 'parquet', '--partition', 'host', '-o'], 'baselines': ['diff', '--update', '--against']}
+READ_OFTEN = 'workload.perf.data', 'jit.perf.data', 'arm-spe.perf.data', 'intel-bts.perf.data', *[f'{kind}.tar' for kind in READ]
 QUERIES = ['SELECT * FROM {view}', 'SELECT count(*) FROM {view}', 'SELECT comm, sum(period) FROM samples GROUP BY 1',
            'SELECT * FROM samples JOIN threads USING (tid) LIMIT 50', 'SELECT * FROM stacks, frames LIMIT 100']
 
@@ -123,7 +126,7 @@ class Companions:
             self.files[kind] = [self.make(perfile, words, folder / f'{kind}.tar')]
         for kind, words in MADE_FOLDERS.items():
             self.made[kind] = self.make(perfile, words, folder / kind)
-        recordings += self.files['bundle']
+        recordings += [path for kind in READ for path in self.files[kind]]
 
     def make(self, perfile, words, path):
         words = [word.replace('{symfs}', str(self.symfs)) for word in words]
@@ -326,7 +329,7 @@ class Setting:
         self.tables = Tables(options.perfile)
         (folder / 'companions').mkdir()
         self.companions = Companions(options.perfile, self.recordings, folder / 'companions')
-        self.with_companions = [path for path in self.recordings if path.name in ('workload.perf.data', 'bundle.tar', 'jit.perf.data')]
+        self.with_companions = [path for path in self.recordings if path.name in READ_OFTEN]
         self.mutants, self.seeds, self.folder = options.mutants, [*map(str, self.recordings)], folder
 
 
