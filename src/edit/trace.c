@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "aux/itrace.h"
+#include "hwtrace/itrace.h"
 #include "base/counted.h"
 #include "base/error.h"
 #include "base/heap.h"

@@ -7,7 +7,7 @@
 #ifndef PF_EDIT_TRACE_H
 #define PF_EDIT_TRACE_H
 
-#include "aux/decoder.h"
+#include "hwtrace/decoder.h"
 #include "edit/edit.h"
 
 struct pf_trace;

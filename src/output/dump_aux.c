@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "output/dump_aux.h"
 
-#include "aux/packets.h"
+#include "hwtrace/packets.h"
 #include "base/error.h"
 
 #include <inttypes.h>

@@ -11,20 +11,20 @@ sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent))
 import hermetic
 
 # the table of CONTRIBUTING.md; `public` is what <perfile/*.h> declare
-READER = ['base', 'io', 'schema', 'format', 'model', 'aux', 'edit', 'record']
+READER = ['base', 'io', 'schema', 'format', 'model', 'hwtrace', 'edit', 'record']
 USES = {
     'base': [],
     'io': ['base'],
     'schema': ['base'],
     'format': ['base', 'io', 'schema'],
     'model': ['base', 'io', 'schema', 'format'],
-    'edit': ['base', 'io', 'schema', 'format', 'model', 'aux'],
+    'edit': ['base', 'io', 'schema', 'format', 'model', 'hwtrace'],
     'record': ['base', 'io', 'schema', 'format'],
-    'aux': ['base', 'public'],
+    'hwtrace': ['base', 'public'],
     'symbol': ['base', 'public'],
     'analysis': ['base', 'symbol', 'public'],
     'view': ['base', 'schema', 'symbol', 'analysis', 'public'],
-    'output': ['base', 'aux', 'symbol', 'analysis', 'view', 'public'],
+    'output': ['base', 'hwtrace', 'symbol', 'analysis', 'view', 'public'],
 }
 FORBIDDEN = re.compile(r'^(__)?(v?f?printf|puts|putchar|perror|fputs|fputc|fwrite|exit|_exit|_Exit|quick_exit|abort|'
                        r'stderr|stdout|assert_fail|err|errx|warn|warnx|signal|sigaction|setlocale)(_chk)?$')

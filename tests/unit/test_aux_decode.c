@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_aux_decode FOLDER: samples that decoders make of the packets of hardware traces. */
-#include "aux/itrace.h"
+#include "hwtrace/itrace.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -3,7 +3,7 @@
  * test_aux_packets FOLDER: packets of hardware traces. Each file in FOLDER has the packets of a format in hexadecimal,
  * one on a line, with the words that perf prints for it; "-" begins another payload.
  */
-#include "aux/packets.h"
+#include "hwtrace/packets.h"
 
 #include <inttypes.h>
 #include <stdio.h>

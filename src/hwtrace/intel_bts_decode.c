@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Branches of Intel BTS as samples: each record is one. They have no time of their own. */
-#include "aux/decoder.h"
+#include "hwtrace/decoder.h"
 
 extern const struct pf_aux_format pf_aux_intel_bts;
 

@@ -3,10 +3,10 @@
  * Packets of Arm's Statistical Profiling Extension: Arm Architecture Reference Manual (DDI 0487), "Statistical Profiling
  * Extension Sample Record Specification". A record is a row of packets that ends with END or TIMESTAMP.
  */
-#ifndef PF_AUX_ARM_SPE_H
-#define PF_AUX_ARM_SPE_H
+#ifndef PF_HWTRACE_ARM_SPE_H
+#define PF_HWTRACE_ARM_SPE_H
 
-#include "aux/packets.h"
+#include "hwtrace/packets.h"
 
 /* The kinds of packets. Payloads are as recorded. */
 enum pf_spe_kind {

@@ -3,7 +3,7 @@
  * Records of Intel's Branch Trace Store: Intel's Software Developer's Manual, volume 3, "Branch Trace Store". Each has 24
  * bytes: the address of the branch, that of its target, and flags, of which bit 4 says that it was predicted.
  */
-#include "aux/packets.h"
+#include "hwtrace/packets.h"
 
 #include <perfile/records.h>
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-#include "aux/decoder.h"
+#include "hwtrace/decoder.h"
 
 #define AUX(name) extern const struct pf_aux_decoder pf_aux_decode_##name;
-#include "aux/decoders.def"
+#include "hwtrace/decoders.def"
 #undef AUX
 
 static const struct pf_aux_decoder *const decoders[] = {
 #define AUX(name) &pf_aux_decode_##name,
-#include "aux/decoders.def"
+#include "hwtrace/decoders.def"
 #undef AUX
 };
 

@@ -3,7 +3,7 @@
  * Packets of Intel PT: Intel's Software Developer's Manual, volume 3, "Intel Processor Trace", packet definitions. Most
  * packets are named by their first byte, those that begin with 0x02 by the second one; two tables have a row for each.
  */
-#include "aux/packets.h"
+#include "hwtrace/packets.h"
 
 #include <perfile/records.h>
 

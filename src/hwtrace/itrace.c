@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "aux/itrace.h"
+#include "hwtrace/itrace.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -4,8 +4,8 @@
  * branches, memory accesses, and `instructions`, which is every record. Where data came from is known by the processor's
  * own numbers where they are known, else by the events.
  */
-#include "aux/arm_spe.h"
-#include "aux/decoder.h"
+#include "hwtrace/arm_spe.h"
+#include "hwtrace/decoder.h"
 
 extern const struct pf_aux_format pf_aux_arm_spe;
 

@@ -3,7 +3,7 @@
  * The dispatch trace log of POWER's hypervisor (PAPR, "Dispatch Trace Log Buffers"): entries of 48 bytes, big-endian.
  * The kernel puts one before them that has a time of 0, in its own byte order: the time base at boot, and its frequency.
  */
-#include "aux/packets.h"
+#include "hwtrace/packets.h"
 
 #include <perfile/records.h>
 

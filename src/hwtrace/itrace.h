@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* The letters of perf's --itrace: what samples are made of a trace. */
-#ifndef PF_AUX_ITRACE_H
-#define PF_AUX_ITRACE_H
+#ifndef PF_HWTRACE_ITRACE_H
+#define PF_HWTRACE_ITRACE_H
 
-#include "aux/decoder.h"
+#include "hwtrace/decoder.h"
 
 struct pf_itrace {
     uint64_t events; /* of the decoder, by their bits */

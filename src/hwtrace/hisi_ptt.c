@@ -4,7 +4,7 @@
  * of words of 32 bits, of which each is a packet here: four to a header, or eight when bits 31 to 11 of the first word
  * are all set, which does not change within a trace.
  */
-#include "aux/packets.h"
+#include "hwtrace/packets.h"
 
 #include <perfile/records.h>
 

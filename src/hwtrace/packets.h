@@ -4,8 +4,8 @@
  * `const struct pf_aux_format`, and one line in formats.def. A format finds the end of each packet, reads its values,
  * and prints it in perf's words; what the packets mean is for the decoders, which read the same packets.
  */
-#ifndef PF_AUX_PACKETS_H
-#define PF_AUX_PACKETS_H
+#ifndef PF_HWTRACE_PACKETS_H
+#define PF_HWTRACE_PACKETS_H
 
 #include "base/text.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Finds and prints packets of Arm SPE. Each header, of one byte or two, is one row of a table. */
-#include "aux/arm_spe.h"
+#include "hwtrace/arm_spe.h"
 
 #include <perfile/records.h>
 

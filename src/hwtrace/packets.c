@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* Finds the format of a trace, and walks over the packets of payloads that arrive in pieces. */
-#include "aux/packets.h"
+#include "hwtrace/packets.h"
 
 #define AUX(name) extern const struct pf_aux_format pf_aux_##name;
-#include "aux/formats.def"
+#include "hwtrace/formats.def"
 #undef AUX
 
 static const struct pf_aux_format *const formats[] = {
 #define AUX(name) &pf_aux_##name,
-#include "aux/formats.def"
+#include "hwtrace/formats.def"
 #undef AUX
 };
 

@@ -3,10 +3,10 @@
  * Decoders: what the packets of a hardware trace say about the program, as samples of events that the recording itself
  * does not have. Each decoder is one file with its `const struct pf_aux_decoder`, and one line in decoders.def.
  */
-#ifndef PF_AUX_DECODER_H
-#define PF_AUX_DECODER_H
+#ifndef PF_HWTRACE_DECODER_H
+#define PF_HWTRACE_DECODER_H
 
-#include "aux/packets.h"
+#include "hwtrace/packets.h"
 
 #include <perfile/perfile.h>
 

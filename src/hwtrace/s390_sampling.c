@@ -4,7 +4,7 @@
  * Facilities", SA23-2260): 4096 bytes, big-endian, with basic entries, each followed by a diagnostic one where these are
  * recorded, and a trailer in the last 64 bytes, which says how large the entries are.
  */
-#include "aux/packets.h"
+#include "hwtrace/packets.h"
 
 #include <perfile/records.h>
 
