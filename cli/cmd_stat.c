@@ -94,25 +94,51 @@ static int add_events(char **events, const char *list)
     return status;
 }
 
-/* "NAME=EXPRESSION", or names of perf's metrics, whose events are counted, too. */
+static bool is_text(const char *text, const char *start, size_t bytes)
+{
+    return strlen(text) == bytes && strncmp(text, start, bytes) == 0;
+}
+
+/* The index of perf's metric of this name; their number when there is none. */
+static size_t find_metric(const char *name, size_t bytes)
+{
+    size_t i = 0;
+
+    while (i < COUNT_OF(perf_metrics) && !is_text(perf_metrics[i].name, name, bytes))
+        i++;
+    return i;
+}
+
+/* "NAME=EXPRESSION", or names of perf's metrics. */
 static int add_metrics(const struct pf_option *option, const char *text, struct pf_settings *settings)
 {
-    struct pf_stat_settings *stat = own(settings);
+    char **metrics = &own(settings)->metrics;
     int status = PF_STATUS_OK;
 
     (void)option;
     for (size_t bytes; *text && !status; text += bytes + (text[bytes] == ',')) {
-        size_t i = 0;
         char line[160];
         bytes = strcspn(text, ",");
-        while (i < COUNT_OF(perf_metrics) &&
-               (strlen(perf_metrics[i].name) != bytes || strncmp(perf_metrics[i].name, text, bytes) != 0))
-            i++;
+        const size_t i = find_metric(text, bytes);
         if (i == COUNT_OF(perf_metrics))
-            return pf_text_join(&stat->metrics, "\n", text);
+            return pf_text_join(metrics, "\n", text);
         snprintf(line, sizeof(line), "%s=%s", perf_metrics[i].name, perf_metrics[i].expression);
-        if (!(status = pf_text_join(&stat->metrics, "\n", line)))
-            status = add_events(&stat->metric_events, perf_metrics[i].events);
+        status = pf_text_join(metrics, "\n", line);
+    }
+    return status;
+}
+
+/* Those of perf's metrics among the lines. */
+static int add_metric_events(char **events, const char *lines)
+{
+    int status = PF_STATUS_OK;
+
+    for (size_t bytes; lines && *lines && !status; lines += bytes + (lines[bytes] == '\n')) {
+        const size_t name = strcspn(lines, "=\n"), i = find_metric(lines, name);
+        bytes = strcspn(lines, "\n");
+        if (i < COUNT_OF(perf_metrics) && bytes > name &&
+            is_text(perf_metrics[i].expression, lines + name + 1, bytes - name - 1))
+            status = add_events(events, perf_metrics[i].events);
     }
     return status;
 }
@@ -613,12 +639,12 @@ static bool is_for_scripts(const struct pf_settings *settings)
 /* "duration_time" is perf's own: an event without a count, which gets the time. */
 static int choose_events(struct pf_settings *settings)
 {
-    char **events = &settings->record.events, *old = *events;
-    int status = PF_STATUS_OK;
+    char **events = &settings->record.events;
+    int status = add_metric_events(events, own(settings)->metrics);
 
-    if (own(settings)->metric_events && (status = add_events(events, own(settings)->metric_events)))
+    if (status)
         return status;
-    old = *events;
+    char *old = *events;
     *events = NULL;
     for (char *at = old, *next; at && !status; at = next) {
         next = strchr(at, ',');
@@ -627,8 +653,6 @@ static int choose_events(struct pf_settings *settings)
         status = pf_text_join(events, ",", strcmp(at, "duration_time") ? at : "dummy/name=duration_time/");
     }
     free(old);
-    free(own(settings)->metric_events);
-    own(settings)->metric_events = NULL;
     return status;
 }
 

@@ -29,7 +29,6 @@ struct pf_stat_settings {
     bool as_json;
     const char *per_cache;  /* NULL: not given */
     char *metrics;          /* a line each; owned */
-    char *metric_events;    /* that perf's metrics among them need; owned */
     const char *pre, *post; /* NULL: not given */
     bool syncs, appends;
     int output_fd; /* of --append; 0: none */
