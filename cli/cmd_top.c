@@ -265,6 +265,7 @@ static const struct pf_option show_options[] = {
 
 const struct pf_command pf_command_top = {
     .name = "top",
+    .reads_processes = true,
     .summary = "show what runs now, by function, refreshed every two seconds",
     .doc =
         "Records the entire system, or running processes, into memory, and shows the functions that were running: on "

@@ -261,6 +261,7 @@ struct pf_command {
     bool shows_usual_view;                    /* it is shown then, also without any operand; else suggested */
     bool operand_is_free;                     /* it may be another one */
     bool takes_command;                       /* from the first operand on, all is the command line of a program */
+    bool reads_processes; /* also in the sandbox: the mappings of programs that run */
     bool shows_command;                       /* so is what follows "--": it is recorded, and shown */
     bool (*is_command)(const char *operand);  /* the same from this operand on, which is the first; may be NULL */
     bool pages;                               /* prints long text, which goes through a pager on a terminal */

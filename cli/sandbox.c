@@ -644,7 +644,8 @@ void pf_sandbox_enter(const struct pf_command *command, struct pf_settings *sett
         pf_reach_start();
         settings->symbols.reach = pf_reach;
     }
-    if ((error = fence_files(command, settings, users)) != 0)
+    /* Landlock would keep it from /proc/PID/maps, which is read for each interval of a live view */
+    if (!command->reads_processes && (error = fence_files(command, settings, users)) != 0)
         pf_note("the sandbox does not restrict file access (Landlock: %s)", strerror(error));
     if ((error = filter_calls(users, true)) != 0)
         pf_note("the sandbox does not filter system calls (seccomp: %s)", strerror(error));

@@ -77,6 +77,20 @@ static int open_folder(const char *tracefs, struct perfile_error *error)
 
 /* ---- listing ----------------------------------------------------------------------------------------------------- */
 
+/*
+ * Ends the target, and returns the arguments after it. A target is PATH:0xOFFSET, whose path may have spaces, or an address
+ * in the kernel, which has none.
+ */
+static const char *cut_target(char *text)
+{
+    char *offset = *text == '/' ? strstr(text, ":0x") : NULL;
+    char *end = strchr(offset ? offset : text, ' ');
+    if (!end)
+        return "";
+    *end = '\0';
+    return end + 1;
+}
+
 /* "p:GROUP/EVENT TARGET [ARGUMENT...]", also "r4:...", in site. */
 static bool parse_entry(char *line, struct perfile_probe_entry *entry)
 {
@@ -87,9 +101,11 @@ static bool parse_entry(char *line, struct perfile_probe_entry *entry)
     entry->group = name + 1;
     *slash = '\0';
     entry->event = strtok_r(slash + 1, " ", &rest);
-    entry->target = strtok_r(NULL, " ", &rest);
-    entry->arguments = rest ? rest : "";
-    return entry->event && entry->target;
+    if (!entry->event || !rest || !*rest)
+        return false;
+    entry->target = rest;
+    entry->arguments = cut_target(rest);
+    return true;
 }
 
 struct listing {

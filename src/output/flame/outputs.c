@@ -147,7 +147,7 @@ static int open_flame(struct flame *flame, struct perfile_reader *reader, bool p
         return result < 0 ? result : open_passed(flame);
     if (options->profile)
         return result < 0 ? result : open_profiles(flame, page);
-    if (result == 0 && page && flame->options->code)
+    if (result == 0 && page && flame->options->code && !flame->code.text.allocator) /* annotate has opened it */
         result = open_code(flame, reader, flame->options);
     if (result == 0 && flame->of_branches)
         result = pf_flame_branches_open(&flame->branches, reader, flame->of_branches, flame->error);
