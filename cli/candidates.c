@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "candidates.h"
 #include "input.h"
+#include "inputs.h"
 #include "sandbox.h"
 #include "stream.h"
 
@@ -208,6 +209,7 @@ static void add_recorded(struct words *words, const struct source *source, const
     struct pf_input input;
 
     unsetenv("DEBUGINFOD_URLS");
+    (void)pf_allow_open_files(); /* the binaries in a bundle are files in memory */
     pf_input_set(&input, command, settings, find_recording(settings));
     pf_sandbox_enter(command, settings);
     if (pf_input_open(&input) == PF_STATUS_OK)

@@ -37,8 +37,7 @@ int pf_inputs_check(const struct pf_command *command, char **paths, size_t count
     return PF_STATUS_USAGE;
 }
 
-/* All recordings are open at the same time. Raises the limit as far as the administrator allows, and returns it. */
-static rlim_t allow_open_files(void)
+rlim_t pf_allow_open_files(void)
 {
     struct rlimit limit;
 
@@ -52,7 +51,7 @@ static rlim_t allow_open_files(void)
 int pf_inputs_open(struct pf_inputs *inputs)
 {
     enum { OTHER_FILES = 32 };
-    const rlim_t allowed = allow_open_files();
+    const rlim_t allowed = pf_allow_open_files();
     const bool parks = inputs->wanted + OTHER_FILES > allowed;
     struct perfile_source source;
 

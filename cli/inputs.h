@@ -3,6 +3,8 @@
 #ifndef PERFILE_CLI_INPUTS_H
 #define PERFILE_CLI_INPUTS_H
 
+#include <sys/resource.h>
+
 #include "input.h"
 #include "parked.h"
 
@@ -30,5 +32,8 @@ bool pf_inputs_have(const struct pf_inputs *inputs, const char *path);
 /* The same as pf_input_losses of each. */
 int pf_inputs_losses(const struct pf_inputs *inputs);
 void pf_inputs_close(struct pf_inputs *inputs);
+
+/* Raises the limit of open files as far as the administrator allows, and returns it. */
+rlim_t pf_allow_open_files(void);
 
 #endif
