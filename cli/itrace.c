@@ -40,8 +40,10 @@ int pf_itrace_apply(struct perfile_reader **reader, const char *letters, int to,
         return 0;
     int result = write_samples(*reader, letters, to, error);
 
-    if (result == 0 && lseek(to, 0, SEEK_SET) == 0)
+    if (result == 0) {
+        (void)lseek(to, 0, SEEK_SET); /* at another offset the opening fails, and says so */
         result = perfile_open_fd(to, options, &made, error);
+    }
     if (result < 0)
         return result;
     perfile_close(*reader);

@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include "edit/trace.h"
 
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 
-#include "hwtrace/itrace.h"
 #include "base/counted.h"
 #include "base/error.h"
 #include "base/heap.h"
 #include "base/map.h"
+#include "hwtrace/itrace.h"
 
 enum { PIECE_BYTES = 64 * 1024, MAX_EVENTS = 64, ID_STEP = 1000000000 };
 
@@ -54,7 +52,7 @@ struct pf_trace {
     struct pf_map numbers;   /* of queues, to their indexes */
     struct pf_heap heap;     /* queues by the time of their items */
     struct pf_map processes; /* tid to pid */
-    uint64_t samples, bytes, bad_bytes, truncated, collided, without_thread;
+    uint64_t samples, bad_bytes, truncated, collided, without_thread;
 };
 
 /* ---- what the recording has -------------------------------------------------------------------------------------- */
@@ -86,7 +84,6 @@ static int take_buffer(struct pf_trace *trace, const struct pf_item *item, struc
     if (!queue || !PF_APPEND(trace->allocator, queue->buffers, queue->count, queue->capacity, buffer))
         return pf_fail_memory(error, "trace");
     queue->piece_bytes = (size_t)pf_min(pf_max(queue->piece_bytes, buffer.bytes), PIECE_BYTES);
-    trace->bytes += buffer.bytes;
     return 0;
 }
 
@@ -418,11 +415,9 @@ static int step_record(void *context, struct pf_item *item, struct perfile_error
 
 static void say(const struct pf_trace *trace, const char *rule, uint64_t number, const char *what)
 {
-    char message[200], count[PF_COUNTED_BYTES];
-    if (!number)
-        return;
-    snprintf(message, sizeof(message), "%s", pf_count_of(number, what, count));
-    pf_writer_diagnose(trace->edit->writer, rule, message);
+    char count[PF_COUNTED_BYTES];
+    if (number)
+        pf_writer_diagnose(trace->edit->writer, rule, pf_count_of(number, what, count));
 }
 
 static void report(struct pf_trace *trace)

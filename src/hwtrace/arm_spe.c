@@ -74,8 +74,7 @@ static void read_payload(struct pf_aux_packet *packet, size_t header_bytes)
     const size_t bytes = (size_t)1 << (header >> 4 & 3);
     if (!row || packet->bytes < header_bytes + bytes)
         return;
-    for (size_t i = 0; i < bytes; i++)
-        packet->payload |= (uint64_t)packet->data[header_bytes + i] << (8 * i);
+    packet->payload = pf_aux_number(packet->data + header_bytes, bytes);
     packet->kind = row->kind;
     packet->bytes = header_bytes + bytes;
     if (row->read)

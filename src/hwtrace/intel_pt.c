@@ -146,8 +146,7 @@ static void read_address(struct pf_aux_packet *packet)
         packet->kind = BAD;
         return;
     }
-    for (size_t i = 0; i < bytes; i++)
-        packet->payload |= (uint64_t)packet->data[1 + i] << (8 * i);
+    packet->payload = pf_aux_number(packet->data + 1, bytes);
     packet->bytes = 1 + bytes;
 }
 
@@ -182,8 +181,8 @@ static void read_row(struct pf_aux_packet *packet, const struct row *rows, size_
     packet->kind = row->kind;
     if (row->bytes)
         packet->bytes = row->bytes;
-    for (size_t i = row->payload_at; row->payload_at && i < row->bytes && i < row->payload_at + 8u; i++)
-        packet->payload |= (uint64_t)packet->data[i] << (8 * (i - row->payload_at));
+    if (row->payload_at)
+        packet->payload = pf_aux_number(packet->data + row->payload_at, (size_t)row->bytes - row->payload_at);
     if (row->read)
         row->read(packet);
 }
@@ -219,8 +218,7 @@ static void read_block_item(struct pf_aux_packet *packet, unsigned value_bytes)
     packet->kind = BIP;
     packet->bytes = 1 + value_bytes;
     packet->detail = packet->data[0] >> 3;
-    for (size_t i = 0; i < value_bytes; i++)
-        packet->payload |= (uint64_t)packet->data[1 + i] << (8 * i);
+    packet->payload = pf_aux_number(packet->data + 1, value_bytes);
 }
 
 /* Zeros after a packet belong to it up to eight bytes: that is how perf prints them. */

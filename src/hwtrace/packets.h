@@ -13,6 +13,15 @@
 #define PF_AUX_LITTLE PF_NATIVE_BIG_ENDIAN
 #define PF_AUX_BIG (!PF_NATIVE_BIG_ENDIAN)
 
+/* A little-endian number of up to eight bytes. */
+static inline uint64_t pf_aux_number(const uint8_t *data, size_t bytes)
+{
+    uint64_t number = 0;
+    for (size_t i = 0; i < bytes; i++)
+        number |= (uint64_t)data[i] << (8 * i);
+    return number;
+}
+
 struct pf_aux_packet {
     const uint8_t *data; /* its bytes, in the buffer that was given */
     size_t bytes;        /* at least 1 */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "output/dump_aux.h"
 
-#include "hwtrace/packets.h"
 #include "base/error.h"
+#include "hwtrace/packets.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
