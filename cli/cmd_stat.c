@@ -99,7 +99,7 @@ static bool is_text(const char *text, const char *start, size_t bytes)
     return strlen(text) == bytes && strncmp(text, start, bytes) == 0;
 }
 
-/* The index of perf's metric of this name; their number when there is none. */
+/* The index of perf's metric of this name; the number of metrics when no metric has it. */
 static size_t find_metric(const char *name, size_t bytes)
 {
     size_t i = 0;

@@ -99,7 +99,7 @@ static bool is_live(const struct pf_settings *settings)
     return settings->workload || (!settings->operand_count && !settings->input && names_target(settings));
 }
 
-/* A word that is nothing of both, or nothing at all where there is no recording. */
+/* Refuses a word that names neither a recording nor a command, or the default where perf.data does not exist. */
 static int check_input(const struct pf_command *command, const struct pf_settings *settings)
 {
     const char *word = settings->operand_count ? settings->operands[0] : NULL;

@@ -24,7 +24,7 @@ struct pf_stat_settings {
     const char *log_fd; /* NULL: not given */
     bool start_disabled, forever;
     bool no_aggregation, per_socket, per_die, per_core, per_node, per_thread;
-    bool per_cluster; /* as per_die, where there are none */
+    bool per_cluster; /* as per_die on machines without clusters */
     bool unscaled;
     bool as_json;
     const char *per_cache;  /* NULL: not given */

@@ -261,7 +261,7 @@ struct pf_command {
     bool shows_usual_view;                    /* it is shown then, also without any operand; else suggested */
     bool operand_is_free;                     /* it may be another one */
     bool takes_command;                       /* from the first operand on, all is the command line of a program */
-    bool reads_processes; /* also in the sandbox: the mappings of programs that run */
+    bool reads_processes;                     /* also in the sandbox: the mappings of programs that run */
     bool shows_command;                       /* so is what follows "--": it is recorded, and shown */
     bool (*is_command)(const char *operand);  /* the same from this operand on, which is the first; may be NULL */
     bool pages;                               /* prints long text, which goes through a pager on a terminal */
@@ -279,7 +279,7 @@ extern const struct pf_command *const pf_commands[];
 /* Whether the command has these options. */
 bool pf_command_has_group(const struct pf_command *command, const struct pf_option_group *group);
 const struct pf_command *pf_command_find(const char *name);
-/* Reports that there is no such verb, and what it could be: PF_STATUS_USAGE. */
+/* Reports that no verb has this name, and what it could be: PF_STATUS_USAGE. */
 int pf_unknown_verb(const char *name);
 
 extern const struct pf_option_group pf_input_group;     /* where to read from and how */
@@ -317,10 +317,11 @@ extern const struct pf_option_group pf_common_group;       /* for every verb */
     PF_ROW(TEXT, "source-dir", 0, "DIR[:DIR...]", PF_AT(symbols.source_dirs),                                          \
            "Look for source files in these folders first: under their full path, then without its first folders.")
 #define PF_OPTION_ITRACE                                                                                               \
-    PF_ROW(TEXT, "itrace", 0, "LETTERS", PF_AT(itrace),                                                                \
-           "Make samples of the hardware trace, of Arm SPE or Intel BTS: which ones, in the letters of perfile inject "  \
-           "--itrace; all without letters. They are written to a temporary file.",                                     \
-           .usual = "")
+    PF_ROW(                                                                                                            \
+        TEXT, "itrace", 0, "LETTERS", PF_AT(itrace),                                                                   \
+        "Make samples of the hardware trace, of Arm SPE or Intel BTS: which ones, in the letters of perfile inject "   \
+        "--itrace; all without letters. They are written to a temporary file.",                                        \
+        .usual = "")
 #define PF_OPTION_DUMP                                                                                                 \
     PF_FLAG("dump-raw-trace", 'D', PF_AT(dumps),                                                                       \
             "Print every record with all of its fields instead, as perfile dump does; the lines start like those of "  \

@@ -14,10 +14,10 @@ const char *pf_perf_config_value(const char *key);
 const char *pf_perf_config_build_ids(void);
 /*
  * The arguments of a verb after options that its keys stand for; those that the arguments contain, or their opposites,
- * are left out. The result stays; it is `arguments` when there are none.
+ * are left out. The result stays; it is `arguments` when nothing was added.
  */
 char **pf_perf_config_arguments(const struct pf_command *command, char **arguments);
-/* The words of alias.NAME, and `arguments` after them. NULL: there is no such alias. The result stays. */
+/* The words of alias.NAME, and `arguments` after them. NULL: no alias has this name. The result stays. */
 char **pf_perf_config_alias(const char *name, char **arguments);
 
 #endif

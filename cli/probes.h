@@ -28,7 +28,7 @@ struct pf_probe_batch {
 
 /*
  * The path of a program or library: an existing file, a program of $PATH, or a library by its name with or without
- * "lib" and ".so" ("c", "libc", "libc.so.6"). False: there is none.
+ * "lib" and ".so" ("c", "libc", "libc.so.6"). False: nothing was found.
  */
 bool pf_probe_find_file(const char *name, char path[PATH_MAX]);
 /* Adds what the definition means. `file` NULL: the kernel. PF_STATUS_OK, or another status after a message. */

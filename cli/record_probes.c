@@ -27,7 +27,7 @@ enum { TRIES = 100, PAUSE_NS = 20 * 1000 * 1000 };
 struct pf_record_probes {
     struct pf_probe_batch batch;
     char names[PATH_MAX]; /* the file with the names of the events */
-    pid_t guard;          /* the process that removes them; 0: there is none */
+    pid_t guard;          /* the process that removes them; 0: not started */
     int alive;            /* its pipe */
 };
 

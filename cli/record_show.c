@@ -84,7 +84,7 @@ static void block_signals(sigset_t *before)
     sigprocmask(SIG_BLOCK, &set, before);
 }
 
-/* Waits for the first bytes; false: there are none, as nothing could be recorded. */
+/* Waits for the first bytes; false when nothing could be recorded. */
 static bool wait_for_bytes(int fd)
 {
     struct pollfd input = {.fd = fd, .events = POLLIN};

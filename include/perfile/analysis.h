@@ -330,7 +330,7 @@ struct perfile_event_options {
 
 /*
  * The name of a system call by its number on a machine (uname -m; NULL: one as this), `narrow`: of its 32-bit programs,
- * if `list` has it, as perfile_event_options.calls (NULL: any). NULL: there is none. Valid as long as the library.
+ * if `list` has it, as perfile_event_options.calls (NULL: any). NULL: no call has it. Valid as long as the library.
  */
 PERFILE_API const char *perfile_syscall_name(const char *machine, bool narrow, uint64_t number, const char *list);
 

@@ -14,7 +14,7 @@ struct pf_trace;
 
 /*
  * Reads `itrace` (letters as those of perf's --itrace; "" asks for the default) and the recording, which is rewound.
- * ABSENT: there is no trace, or the recording is a stream; UNSUPPORTED: a trace that is not decoded here; ARGUMENT.
+ * ABSENT: the recording has no trace, or it is a stream; UNSUPPORTED: a trace that is not decoded here; ARGUMENT.
  */
 int pf_trace_open(struct pf_edit *edit, const char *itrace, struct pf_trace **trace, struct perfile_error *error);
 /* How many samples were written. */

@@ -63,7 +63,7 @@ static void read_long_tnt(struct pf_aux_packet *packet)
 {
     packet->detail = packet->payload ? 63 - (unsigned)__builtin_clzll(packet->payload) : 0;
     if (packet->detail == 0)
-        packet->kind = BAD; /* there is no result below the bit that ends them */
+        packet->kind = BAD; /* no result is below the bit that ends them */
 }
 
 static void read_tma(struct pf_aux_packet *packet)

@@ -82,7 +82,7 @@ struct pf_aux_walk {
     uint8_t *joined;      /* the last bytes of one piece, then the first ones of the next */
     const uint8_t *piece; /* the piece whose first bytes are in `joined`, while that is read; else NULL */
     size_t piece_bytes, piece_joined;
-    int end; /* 1: there may be more pieces; 0: there are none; or the error that `more` returned */
+    int end; /* 1: more pieces may follow; 0: all were read; or the error that `more` returned */
 };
 
 /* Fills the walk; its format, machine, more and context are the caller's. False when memory is short. */

@@ -178,7 +178,7 @@ static const struct set {
 #undef VALUE
 };
 
-/* The value of this kind with this number; false: there is none. */
+/* The value of this kind with this number; false when no value has it. */
 static bool put_named(struct pf_text *out, const char *kind, uint64_t number)
 {
     for (size_t i = 0; i < PF_COUNT(values); i++)

@@ -114,7 +114,7 @@ uint64_t pf_report_branch_count(const struct pf_profile_sample *sample);
 /* One sample as those of its branches, `add` for each; false when it failed. */
 bool pf_report_add_branches(struct pf_report *report, const struct pf_profile_sample *sample,
                             bool (*add)(struct pf_report *report, const struct pf_profile_sample *sample));
-/* columns_field.c: a column of a field of tracepoints; NULL: there is no such field, or there are too many of them. */
+/* columns_field.c: a column of a field of tracepoints; NULL: no event has the field, or too many have it. */
 const struct pf_report_column *pf_report_field_column(struct pf_report *report, const char *word, size_t bytes);
 /* False: a field that the event does not have. */
 bool pf_report_column_applies(const struct pf_report *report, const struct pf_report_column *column,

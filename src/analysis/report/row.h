@@ -18,7 +18,7 @@ struct pf_report_row {
     uint32_t key;        /* in pf_report.keys */
     uint32_t frame;      /* one of those that are the same to the columns; PF_NO_SYMBOL: no column takes any */
     uint32_t first;      /* the node in the tree that was there first */
-    uint32_t nodes;      /* all its nodes, linked; 0 when there are none */
+    uint32_t nodes;      /* all its nodes, linked; 0 before the first */
     uint32_t parts;      /* in pf_report.parts: what it weighs for each member of its group, and by mode */
     uint32_t level : 8;  /* as perf marks it: k kernel, . user, g guest kernel, u guest user, H hypervisor */
     uint32_t depth : 24; /* of its longest stack: 8,192 addresses, of 65 functions each, are the most */

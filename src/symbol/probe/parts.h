@@ -158,7 +158,7 @@ struct pf_probe_site {
 };
 /*
  * All of them, in the order of units and addresses; at most options->max_probes. 0, or the first result of `take` that
- * is not 0. ABSENT: there is none, or the file has no debug info.
+ * is not 0. ABSENT: nothing was found, or the file has no debug info.
  */
 int pf_probe_sites(struct pf_probe_target *target, const struct pf_probe_definition *definition,
                    int (*take)(void *context, struct pf_probe_site *site), void *context);
