@@ -641,8 +641,8 @@ static void put_processes(struct edited *made, int32_t count)
     enum { AT_ONCE = 50, MILLISECOND = 1000000 };
     for (int32_t pid = 2; pid < 2 + count; pid++) {
         const struct perfile_sample_id id = {.size = sizeof(id),
-                                             .pid = (uint32_t)pid,
-                                             .tid = (uint32_t)pid,
+                                             .pid = pid,
+                                             .tid = pid,
                                              .time = (uint64_t)pid * MILLISECOND,
                                              .id = ID,
                                              .identifier = ID};
