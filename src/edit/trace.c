@@ -8,30 +8,18 @@
 #include "base/heap.h"
 #include "base/map.h"
 #include "hwtrace/itrace.h"
+#include "hwtrace/queues.h"
 
-enum { PIECE_BYTES = 64 * 1024, MAX_EVENTS = 64, ID_STEP = 1000000000 };
+enum { MAX_EVENTS = 64, ID_STEP = 1000000000 };
 
-/* The payload of one AUXTRACE record. */
-struct buffer {
-    uint32_t part;
-    uint64_t offset, bytes;
-    uint64_t reference; /* orders the traces that have no times */
-    int32_t tid, cpu;
-};
-
-/* The buffers of one number, which continue each other. */
+/* A queue of the trace while it is decoded. */
 struct queue {
-    struct perfile_reader *reader;
-    struct buffer *buffers;
-    size_t count, capacity;
-    size_t at;     /* of the next buffer */
-    uint64_t read; /* bytes of the buffer before */
+    struct pf_aux_stream stream;
     struct pf_aux_walk walk;
     bool is_open;
-    uint8_t *piece;
-    size_t piece_bytes; /* as the longest buffer, at most PIECE_BYTES */
     void *item;
-    uint64_t time; /* of the item, in nanoseconds */
+    const struct pf_aux_buffer *buffer; /* that the item comes from */
+    uint64_t time;                      /* of the item, in nanoseconds */
 };
 
 struct pf_trace {
@@ -39,91 +27,51 @@ struct pf_trace {
     const struct perfile_allocator *allocator;
     const struct pf_aux_decoder *decoder;
     struct pf_aux_recording recording;
-    uint64_t *priv;
-    uint32_t type;
+    struct pf_aux_queues found;
     struct perfile_time_conv clock;
     struct pf_itrace itrace;
     uint64_t passed; /* records since the last sample of `instructions` */
     bool started;
     uint32_t indexes[MAX_EVENTS]; /* of the events in the output, */
     uint64_t ids[MAX_EVENTS];     /* and their ids */
-    struct queue *queues;
-    size_t queue_count, queue_capacity;
-    struct pf_map numbers;   /* of queues, to their indexes */
-    struct pf_heap heap;     /* queues by the time of their items */
-    struct pf_map processes; /* tid to pid */
-    uint64_t samples, bad_bytes, truncated, collided, without_thread;
+    struct queue *queues;         /* one for each of those that were found */
+    struct pf_heap heap;          /* queues by the time of their items */
+    struct pf_map processes;      /* tid to pid */
+    uint64_t samples, without_thread;
 };
 
 /* ---- what the recording has -------------------------------------------------------------------------------------- */
 
-static struct queue *queue_of(struct pf_trace *trace, uint32_t number)
+/* Samples may have AUX data, which continue nothing. */
+static int survey_sample(struct pf_trace *trace, struct pf_item *item, struct perfile_error *error)
 {
-    uint64_t index;
-    if (!pf_map_get(&trace->numbers, number, &index)) {
-        index = trace->queue_count;
-        if (!pf_map_put(&trace->numbers, number, index) ||
-            !PF_APPEND(trace->allocator, trace->queues, trace->queue_count, trace->queue_capacity,
-                       (struct queue){.reader = trace->edit->reader}))
-            return NULL;
-    }
-    return &trace->queues[index];
-}
-
-static int take_buffer(struct pf_trace *trace, const struct pf_item *item, struct perfile_error *error)
-{
-    const struct perfile_auxtrace *body = &item->body.auxtrace;
     const struct perfile_record *record = item->record;
-    struct queue *queue = queue_of(trace, body->idx);
-    const struct buffer buffer = {.part = record->part,
-                                  .offset = record->payload_offset,
-                                  .bytes = record->payload_bytes,
-                                  .reference = body->reference,
-                                  .tid = body->tid,
-                                  .cpu = body->cpu};
-    if (!queue || !PF_APPEND(trace->allocator, queue->buffers, queue->count, queue->capacity, buffer))
-        return pf_fail_memory(error, "trace");
-    queue->piece_bytes = (size_t)pf_min(pf_max(queue->piece_bytes, buffer.bytes), PIECE_BYTES);
-    return 0;
-}
-
-static int take_info(struct pf_trace *trace, const struct pf_item *item, struct perfile_error *error)
-{
-    const struct perfile_auxtrace_info *info = &item->body.auxtrace_info;
-    if (trace->priv)
-        return 0; /* a merged recording may have more: all buffers are read as the first says */
-    trace->type = info->auxtrace_type;
-    trace->priv = pf_new(trace->allocator, (size_t)info->priv.count * sizeof(*trace->priv) + 1);
-    if (!trace->priv)
-        return pf_fail_memory(error, "trace");
-    for (uint64_t i = 0; i < info->priv.count; i++)
-        trace->priv[i] = perfile_u64_at(&info->priv, i);
-    trace->recording.priv = trace->priv;
-    trace->recording.priv_count = (size_t)info->priv.count;
-    return 0;
-}
-
-static void take_aux(struct pf_trace *trace, const struct perfile_aux *aux)
-{
-    trace->truncated += (aux->flags & PERFILE_AUX_FLAG_TRUNCATED) != 0;
-    trace->collided += (aux->flags & PERFILE_AUX_FLAG_COLLISION) != 0;
+    const bool has_aux = record->event && record->event->attr->sample_type & PERFILE_SAMPLE_AUX;
+    if (!has_aux || record->compressed || pf_item_decode(item, NULL) < 0 || !item->sample.aux.bytes)
+        return 0;
+    const struct pf_aux_buffer buffer = {
+        .part = record->part,
+        .position = record->offset + (uint64_t)(item->sample.aux.data - record->data),
+        .bytes = item->sample.aux.bytes,
+        .reference = item->sample.time,
+        .tid = item->sample.present & PERFILE_SAMPLE_TID ? item->sample.tid : -1,
+        .cpu = item->sample.present & PERFILE_SAMPLE_CPU ? (int32_t)item->sample.cpu : -1,
+        .from_sample = true,
+    };
+    return pf_aux_queues_take_sample(&trace->found, &buffer) ? 0 : pf_fail_memory(error, "trace");
 }
 
 static int survey_record(void *context, struct pf_item *item, struct perfile_error *error)
 {
     struct pf_trace *trace = context;
-    const uint32_t type = item->record->type;
-    const bool matters = type == PERFILE_RECORD_AUXTRACE || type == PERFILE_RECORD_AUXTRACE_INFO ||
-                         type == PERFILE_RECORD_TIME_CONV || type == PERFILE_RECORD_AUX;
-    if (!matters || item->record->damaged || pf_item_decode(item, NULL) < 0)
+    const struct pf_aux_record from = {.record = item->record, .body = &item->body, .tid = -1, .cpu = -1};
+    if (item->record->damaged)
         return 0;
-    if (type == PERFILE_RECORD_TIME_CONV)
-        trace->clock = item->body.time_conv;
-    else if (type == PERFILE_RECORD_AUX)
-        take_aux(trace, &item->body.aux);
-    else
-        return type == PERFILE_RECORD_AUXTRACE ? take_buffer(trace, item, error) : take_info(trace, item, error);
-    return 0;
+    if (item->record->type == PERFILE_RECORD_SAMPLE)
+        return survey_sample(trace, item, error);
+    if (!pf_aux_queues_use(item->record->type) || pf_item_decode(item, NULL) < 0)
+        return 0;
+    return pf_aux_queues_take(&trace->found, &from, NULL) ? 0 : pf_fail_memory(error, "trace");
 }
 
 static int survey(struct pf_trace *trace, struct perfile_error *error)
@@ -137,18 +85,24 @@ static int survey(struct pf_trace *trace, struct perfile_error *error)
 }
 
 /* The MIDR of an Arm processor: the feature CPUID has it in hexadecimal. */
-static uint64_t midr_of(struct perfile_reader *reader)
+static struct pf_aux_recording recording_of(const struct pf_trace *trace)
 {
+    struct perfile_reader *reader = trace->edit->reader;
     const char *cpuid;
-    return perfile_feature_text(reader, PERFILE_FEATURE_CPUID, NULL, &cpuid, NULL) < 0 ? 0 : strtoull(cpuid, NULL, 16);
+    const bool known = perfile_feature_text(reader, PERFILE_FEATURE_CPUID, NULL, &cpuid, NULL) >= 0;
+    return (struct pf_aux_recording){
+        .machine = pf_aux_machine_of(perfile_reader_file(reader)->big_endian, known ? cpuid : NULL),
+        .priv = trace->found.priv,
+        .priv_count = trace->found.priv_count,
+        .midr = known ? strtoull(cpuid, NULL, 16) : 0};
 }
 
 static int find_decoder(struct pf_trace *trace, struct perfile_error *error)
 {
-    const char *name = perfile_enum_name("auxtrace_type", trace->type);
-    if (!trace->queue_count)
+    const char *name = perfile_enum_name("auxtrace_type", trace->found.type);
+    if (!trace->found.count)
         return pf_fail(error, PERFILE_ERROR_ABSENT, PERFILE_NO_OFFSET, "recording", "it has no hardware trace");
-    trace->decoder = pf_aux_decoder_find(trace->type);
+    trace->decoder = pf_aux_decoder_find(trace->found.type);
     if (!trace->decoder)
         return pf_fail(error, PERFILE_ERROR_UNSUPPORTED, PERFILE_NO_OFFSET, "recording",
                        "traces of %s are not decoded here", name ? name : "an unknown kind");
@@ -157,77 +111,62 @@ static int find_decoder(struct pf_trace *trace, struct perfile_error *error)
 
 /* ---- queues ------------------------------------------------------------------------------------------------------ */
 
-static const struct buffer *buffer_of(const struct queue *queue)
+static int read_buffer(void *context, const struct pf_aux_buffer *buffer, uint64_t at, uint8_t *to, size_t *bytes,
+                       struct perfile_error *error)
 {
-    return &queue->buffers[queue->at - 1];
+    struct perfile_reader *reader = context;
+    return pf_source_read(&reader->parts[buffer->part].source, buffer->position + at, to, *bytes, bytes, error);
 }
 
-static int next_piece(void *context, const uint8_t **data, size_t *bytes, struct perfile_error *error)
+static int open_queue(struct pf_trace *trace, size_t index, struct perfile_error *error)
 {
-    struct queue *queue = context;
-    const struct buffer *buffer = buffer_of(queue);
-    struct pf_source *source = &queue->reader->parts[buffer->part].source;
-    const size_t wanted = (size_t)pf_min(buffer->bytes - queue->read, queue->piece_bytes);
-    *data = queue->piece;
-    const int result =
-        wanted ? pf_source_read(source, buffer->offset + queue->read, queue->piece, wanted, bytes, error) : 0;
-    if (result < 0 || !wanted)
-        return result;
-    queue->read += *bytes;
-    return *bytes > 0;
-}
-
-static int open_queue(struct pf_trace *trace, struct queue *queue, struct perfile_error *error)
-{
-    queue->walk = (struct pf_aux_walk){
-        .format = trace->decoder->format, .machine = trace->recording.machine, .more = next_piece, .context = queue};
+    struct queue *queue = &trace->queues[index];
+    queue->walk = (struct pf_aux_walk){.format = trace->decoder->format,
+                                       .machine = trace->recording.machine,
+                                       .more = pf_aux_stream_more,
+                                       .context = &queue->stream};
     queue->is_open = true;
-    queue->piece = pf_new(trace->allocator, queue->piece_bytes + 1);
     queue->item = pf_new(trace->allocator, trace->decoder->item_bytes);
     const bool opened = pf_aux_walk_open(&queue->walk, trace->allocator);
-    return opened && queue->piece && queue->item ? 0 : pf_fail_memory(error, "trace");
+    const bool streams = pf_aux_stream_open(&queue->stream, &trace->found, &trace->found.items[index]);
+    queue->stream.read = read_buffer;
+    queue->stream.context = trace->edit->reader;
+    return opened && streams && queue->item ? 0 : pf_fail_memory(error, "trace");
 }
 
 static void close_queue(struct pf_trace *trace, struct queue *queue)
 {
-    if (queue->is_open)
-        pf_aux_walk_close(&queue->walk);
-    pf_free(trace->allocator, queue->piece, queue->piece_bytes + 1);
-    pf_free(trace->allocator, queue->item, trace->decoder ? trace->decoder->item_bytes : 0);
-    pf_free(trace->allocator, queue->buffers, queue->capacity * sizeof(*queue->buffers));
+    if (!queue->is_open)
+        return;
+    pf_aux_walk_close(&queue->walk);
+    pf_aux_stream_close(&queue->stream);
+    pf_free(trace->allocator, queue->item, trace->decoder->item_bytes);
 }
 
-/* The clock of the trace in nanoseconds, as perf_event_open(2) describes it. Without a factor it is the recording's. */
-static uint64_t time_of(const struct perfile_time_conv *clock, uint64_t cycles)
-{
-    enum { MAX_SHIFT = 63 };
-    const unsigned shift = (unsigned)(clock->time_shift & MAX_SHIFT);
-    const uint64_t rest = cycles & (((uint64_t)1 << shift) - 1);
-    return clock->time_mult
-               ? clock->time_zero + (cycles >> shift) * clock->time_mult + (rest * clock->time_mult >> shift)
-               : cycles;
-}
-
-/* Reads the next item of the queue, if need be of its next buffer. 1, 0 at the end, or an error. */
+/* Reads the next item of the queue, if need be of its next run of buffers. 1, 0 at the end, or an error. */
 static int next_item(struct pf_trace *trace, struct queue *queue, struct perfile_error *error)
 {
     uint64_t cycles = 0;
-    int result = queue->at ? trace->decoder->next(&queue->walk, queue->item, &cycles, error) : 0;
-    while (result == 0 && queue->at < queue->count) {
-        queue->at++;
-        queue->read = 0;
+    const bool started = queue->stream.first != SIZE_MAX;
+    int result = started ? trace->decoder->next(&queue->walk, queue->item, &cycles, error) : 0;
+    while (result == 0 && pf_aux_stream_next_run(&queue->stream)) {
         pf_aux_walk_restart(&queue->walk);
         result = trace->decoder->next(&queue->walk, queue->item, &cycles, error);
     }
-    if (result > 0)
-        queue->time = time_of(&trace->clock, trace->decoder->timeless ? buffer_of(queue)->reference : cycles);
+    if (result <= 0)
+        return result;
+    queue->buffer = pf_aux_stream_buffer(&queue->stream, queue->walk.offset ? queue->walk.offset - 1 : 0);
+    queue->time = pf_aux_time(&trace->clock, trace->decoder->timeless ? queue->buffer->reference : cycles);
     return result;
 }
 
 static int begin_queue(struct pf_trace *trace, size_t index, struct perfile_error *error)
 {
     struct queue *queue = &trace->queues[index];
-    int result = open_queue(trace, queue, error);
+    int result = open_queue(trace, index, error);
+    if (result == 0)
+        result = pf_aux_queue_find_repeated(&trace->found, &trace->found.items[index], read_buffer, trace->edit->reader,
+                                            error);
     if (result == 0)
         result = next_item(trace, queue, error);
     if (result > 0)
@@ -245,7 +184,7 @@ static const struct perfile_event *event_of_trace(const struct pf_trace *trace)
     const struct perfile_reader *reader = trace->edit->reader;
     for (size_t i = 0; i < reader->event_count; i++)
         for (size_t word = 0; word < trace->recording.priv_count && word < 3; word++)
-            if (reader->events[i]->public.attr->type == trace->priv[word])
+            if (reader->events[i]->public.attr->type == trace->found.priv[word])
                 return &reader->events[i]->public;
     return reader->event_count ? &reader->events[0]->public : NULL;
 }
@@ -332,7 +271,7 @@ static void put_branches(struct perfile_sample *to, const struct pf_aux_sample *
 static int write_sample(struct pf_trace *trace, const struct queue *queue, unsigned event,
                         const struct pf_aux_sample *made, struct perfile_error *error)
 {
-    const struct buffer *buffer = buffer_of(queue);
+    const struct pf_aux_buffer *buffer = queue->buffer;
     const int32_t tid = made->tid ? made->tid : buffer->tid;
     uint64_t words[6];
     struct perfile_sample sample = {.size = sizeof(sample),
@@ -395,7 +334,7 @@ static int write_until(struct pf_trace *trace, uint64_t time, struct perfile_err
 static int begin(struct pf_trace *trace, struct perfile_error *error)
 {
     int result = add_events(trace, error);
-    for (size_t i = 0; i < trace->queue_count && result == 0; i++)
+    for (size_t i = 0; i < trace->found.count && result == 0; i++)
         result = begin_queue(trace, i, error);
     trace->started = true;
     return result;
@@ -420,13 +359,31 @@ static void say(const struct pf_trace *trace, const char *rule, uint64_t number,
         pf_writer_diagnose(trace->edit->writer, rule, pf_count_of(number, what, count));
 }
 
+/* Queues of which buffers belong to several processors or threads: perf refuses such recordings. */
+static uint64_t conflicts(const struct pf_trace *trace)
+{
+    uint64_t count = 0;
+    for (size_t i = 0; i < trace->found.count; i++)
+        count += trace->found.items[i].conflicts;
+    return count;
+}
+
 static void report(struct pf_trace *trace)
 {
-    for (size_t i = 0; i < trace->queue_count; i++)
-        trace->bad_bytes += trace->queues[i].walk.bad_bytes;
-    say(trace, "trace-bad", trace->bad_bytes, "bytes of the trace are not packets");
-    say(trace, "trace-lost", trace->truncated, "pieces of the trace were cut while recording");
-    say(trace, "trace-collision", trace->collided, "pieces of the trace have records that collided");
+    const struct pf_aux_losses lost = pf_aux_queues_lost(&trace->found, NULL);
+    uint64_t bad_bytes = 0, missing = 0;
+    for (size_t i = 0; i < trace->found.count; i++) {
+        bad_bytes += trace->queues[i].walk.bad_bytes;
+        missing += trace->found.items[i].missing;
+    }
+    say(trace, "trace-bad", bad_bytes, "bytes of the trace are not packets");
+    say(trace, "trace-missing", missing, "bytes of the trace are missing between its buffers");
+    say(trace, "trace-lost", lost.truncated, "pieces of the trace were cut while recording");
+    say(trace, "trace-partial", lost.partial, "pieces of the trace may have gaps");
+    say(trace, "trace-collision", lost.collided, "pieces of the trace have records that collided");
+    say(trace, "trace-errors", trace->found.errors, "errors of another decoder are in the recording");
+    say(trace, "trace-queues", conflicts(trace),
+        "auxtrace queues conflict: buffers of several processors or threads have the same number");
     say(trace, "trace-threads", trace->without_thread, "samples of the trace have no thread");
 }
 
@@ -451,6 +408,16 @@ uint64_t pf_trace_samples(const struct pf_trace *trace)
     return trace->samples;
 }
 
+static int open_queues(struct pf_trace *trace, struct perfile_error *error)
+{
+    trace->queues = pf_new(trace->allocator, trace->found.count * sizeof(*trace->queues));
+    if (!trace->queues)
+        return pf_fail_memory(error, "trace");
+    trace->clock = pf_aux_clock(&trace->found);
+    trace->recording = recording_of(trace);
+    return 0;
+}
+
 static int open_trace(struct pf_trace *trace, const char *letters, struct perfile_error *error)
 {
     int result = survey(trace, error);
@@ -458,9 +425,7 @@ static int open_trace(struct pf_trace *trace, const char *letters, struct perfil
         result = find_decoder(trace, error);
     if (result == 0)
         result = pf_itrace_parse(letters, trace->decoder, &trace->itrace, error);
-    trace->recording.midr = midr_of(trace->edit->reader);
-    trace->recording.machine.big_endian = perfile_reader_file(trace->edit->reader)->big_endian;
-    return result;
+    return result == 0 ? open_queues(trace, error) : result;
 }
 
 int pf_trace_open(struct pf_edit *edit, const char *letters, struct pf_trace **out, struct perfile_error *error)
@@ -472,7 +437,7 @@ int pf_trace_open(struct pf_edit *edit, const char *letters, struct pf_trace **o
     *trace = (struct pf_trace){.edit = edit, .allocator = allocator};
     pf_heap_open(&trace->heap, allocator);
     pf_map_open(&trace->processes, allocator);
-    pf_map_open(&trace->numbers, allocator);
+    pf_aux_queues_open(&trace->found, allocator);
     const int result = open_trace(trace, letters, error);
     if (result < 0)
         pf_trace_close(trace);
@@ -485,12 +450,11 @@ void pf_trace_close(struct pf_trace *trace)
 {
     if (!trace)
         return;
-    for (size_t i = 0; i < trace->queue_count; i++)
+    for (size_t i = 0; trace->queues && i < trace->found.count; i++)
         close_queue(trace, &trace->queues[i]);
     pf_heap_close(&trace->heap);
     pf_map_close(&trace->processes);
-    pf_map_close(&trace->numbers);
-    pf_free(trace->allocator, trace->queues, trace->queue_capacity * sizeof(*trace->queues));
-    pf_free(trace->allocator, trace->priv, trace->recording.priv_count * sizeof(*trace->priv) + 1);
+    pf_free(trace->allocator, trace->queues, trace->found.count * sizeof(*trace->queues));
+    pf_aux_queues_close(&trace->found);
     pf_free(trace->allocator, trace, sizeof(*trace));
 }

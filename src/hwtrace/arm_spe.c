@@ -258,27 +258,27 @@ static void put_branch(struct pf_text *text, const struct pf_aux_packet *packet)
 }
 
 static const struct pf_aux_kind kinds[PF_SPE_KINDS] = {
-    [PF_SPE_BAD] = {"Bad packet!", NULL},
-    [PF_SPE_PAD] = {"PAD", NULL},
-    [PF_SPE_END] = {"END", NULL},
-    [PF_SPE_TIMESTAMP] = {"TS", put_number},
-    [PF_SPE_PC] = {"PC", put_code_address},
-    [PF_SPE_TARGET] = {"TGT", put_code_address},
-    [PF_SPE_VIRTUAL] = {"VA", put_hex},
-    [PF_SPE_PHYSICAL] = {"PA", put_physical},
-    [PF_SPE_PREVIOUS_TARGET] = {"PBT", put_code_address},
-    [PF_SPE_ADDRESS] = {"ADDR", put_address},
-    [PF_SPE_LATENCY] = {"LAT", put_latency},
-    [PF_SPE_CONTEXT] = {"CONTEXT", put_context},
-    [PF_SPE_EVENTS] = {"EV", put_events},
-    [PF_SPE_DATA_SOURCE] = {"DATA-SOURCE", put_number},
-    [PF_SPE_OTHER] = {"OTHER", put_other},
-    [PF_SPE_SVE_OTHER] = {"SVE-OTHER", put_sve_other},
-    [PF_SPE_SME_OTHER] = {"SME-OTHER", put_sme_other},
-    [PF_SPE_LOAD] = {"LD", put_access},
-    [PF_SPE_STORE] = {"ST", put_access},
-    [PF_SPE_BRANCH] = {"B", put_branch},
-    [PF_SPE_OPERATION] = {"OP-TYPE", put_address},
+    [PF_SPE_BAD] = {"Bad packet!", NULL, 0},
+    [PF_SPE_PAD] = {"PAD", NULL, 0},
+    [PF_SPE_END] = {"END", NULL, PF_AUX_SYNC | PF_AUX_RECORD},
+    [PF_SPE_TIMESTAMP] = {"TS", put_number, PF_AUX_SYNC | PF_AUX_RECORD | PF_AUX_TIME},
+    [PF_SPE_PC] = {"PC", put_code_address, 0},
+    [PF_SPE_TARGET] = {"TGT", put_code_address, 0},
+    [PF_SPE_VIRTUAL] = {"VA", put_hex, 0},
+    [PF_SPE_PHYSICAL] = {"PA", put_physical, 0},
+    [PF_SPE_PREVIOUS_TARGET] = {"PBT", put_code_address, 0},
+    [PF_SPE_ADDRESS] = {"ADDR", put_address, 0},
+    [PF_SPE_LATENCY] = {"LAT", put_latency, 0},
+    [PF_SPE_CONTEXT] = {"CONTEXT", put_context, 0},
+    [PF_SPE_EVENTS] = {"EV", put_events, 0},
+    [PF_SPE_DATA_SOURCE] = {"DATA-SOURCE", put_number, 0},
+    [PF_SPE_OTHER] = {"OTHER", put_other, 0},
+    [PF_SPE_SVE_OTHER] = {"SVE-OTHER", put_sve_other, 0},
+    [PF_SPE_SME_OTHER] = {"SME-OTHER", put_sme_other, 0},
+    [PF_SPE_LOAD] = {"LD", put_access, 0},
+    [PF_SPE_STORE] = {"ST", put_access, 0},
+    [PF_SPE_BRANCH] = {"B", put_branch, 0},
+    [PF_SPE_OPERATION] = {"OP-TYPE", put_address, 0},
 };
 
 const struct pf_aux_format pf_aux_arm_spe = {
@@ -287,5 +287,7 @@ const struct pf_aux_format pf_aux_arm_spe = {
     .kinds = kinds,
     .kind_count = PF_SPE_KINDS,
     .max_bytes = 16, /* of padding */
+    .converts = true,
+    .record_bytes = 64, /* what records are padded to, usually */
     .read = read_packet,
 };

@@ -48,13 +48,13 @@ static void put_header(struct pf_text *text, const struct pf_aux_packet *packet)
 }
 
 static const struct pf_aux_kind kinds[KINDS] = {
-    [PF_AUX_BAD] = {"Bad packet!", NULL},
-    [PF_AUX_PAD] = {"padding", NULL},
-    [HIDDEN] = {"Reserved", NULL},
-    [SUMMARY] = {"Format", put_summary},
-    [HEADER] = {"Header", put_header},
-    [PREFIX] = {"Prefix", NULL},
-    [TIME] = {"Time", NULL},
+    [PF_AUX_BAD] = {"Bad packet!", NULL, 0},
+    [PF_AUX_PAD] = {"padding", NULL, 0},
+    [HIDDEN] = {"Reserved", NULL, 0},
+    [SUMMARY] = {"Format", put_summary, 0},
+    [HEADER] = {"Header", put_header, 0},
+    [PREFIX] = {"Prefix", NULL, 0},
+    [TIME] = {"Time", NULL, 0},
 };
 
 const struct pf_aux_format pf_aux_hisi_ptt = {

@@ -29,9 +29,9 @@ static void put_branch(struct pf_text *text, const struct pf_aux_packet *packet)
 }
 
 static const struct pf_aux_kind kinds[KINDS] = {
-    [PF_AUX_BAD] = {"Bad record!", NULL},
-    [PF_AUX_PAD] = {"padding", NULL},
-    [BRANCH] = {"branch", put_branch},
+    [PF_AUX_BAD] = {"Bad record!", NULL, 0},
+    [PF_AUX_PAD] = {"padding", NULL, 0},
+    [BRANCH] = {"branch", put_branch, PF_AUX_SYNC | PF_AUX_RECORD},
 };
 
 const struct pf_aux_format pf_aux_intel_bts = {
@@ -41,5 +41,9 @@ const struct pf_aux_format pf_aux_intel_bts = {
     .kind_count = KINDS,
     .values_only = true,
     .max_bytes = BRANCH_BYTES,
+    .converts = true,
+    .clock_at = 1,
+    .snapshot_at = 5,
+    .record_bytes = BRANCH_BYTES,
     .read = read_branch,
 };

@@ -2,6 +2,9 @@
 /* Finds the format of a trace, and walks over the packets of payloads that arrive in pieces. */
 #include "hwtrace/packets.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 #define AUX(name) extern const struct pf_aux_format pf_aux_##name;
 #include "hwtrace/formats.def"
 #undef AUX
@@ -18,6 +21,14 @@ const struct pf_aux_format *pf_aux_format_find(uint32_t type)
         if (formats[i]->type == type)
             return formats[i];
     return NULL;
+}
+
+/* The type of an s390 is the second part of its CPUID: "IBM,3931,704". */
+struct pf_aux_machine pf_aux_machine_of(bool big_endian, const char *cpuid)
+{
+    const char *comma = cpuid ? strchr(cpuid, ',') : NULL;
+    return (struct pf_aux_machine){.big_endian = big_endian,
+                                   .s390_machine = comma ? (uint32_t)strtoul(comma + 1, NULL, 10) : 0};
 }
 
 void pf_aux_put(struct pf_text *text, const struct pf_aux_format *format, const struct pf_aux_packet *packet)

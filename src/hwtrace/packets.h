@@ -39,9 +39,23 @@ struct pf_aux_machine {
     uint32_t s390_machine; /* the type of an s390, such as 3931; 0: not known */
 };
 
+/* What packets of a kind are good for, whatever the format. */
+enum pf_aux_role {
+    PF_AUX_SYNC = 1,      /* reading can start here */
+    PF_AUX_RECORD = 2,    /* it ends a record, of which samples are made */
+    PF_AUX_OVERFLOW = 4,  /* the processor lost packets here */
+    PF_AUX_OVERFLOWS = 8, /* detail says how many records were lost */
+    PF_AUX_TIME = 16,     /* the payload is a time on the clock of the trace, */
+    PF_AUX_TIME_56 = 32,  /* or the low 56 bits of one */
+};
+
+/* `cpuid` is the text of the feature CPUID; NULL: the recording does not have it. */
+struct pf_aux_machine pf_aux_machine_of(bool big_endian, const char *cpuid);
+
 struct pf_aux_kind {
     const char *name;
     void (*put)(struct pf_text *text, const struct pf_aux_packet *packet); /* what perf prints after it; may be NULL */
+    unsigned roles;                                                        /* enum pf_aux_role */
 };
 
 struct pf_aux_format {
@@ -52,6 +66,13 @@ struct pf_aux_format {
     bool values_only;   /* what `put` prints stands alone, without the name */
     size_t state_bytes; /* what `read` keeps between packets; it is zero at the start of each payload */
     size_t max_bytes;   /* of a packet: unless fewer bytes are left in the payload, `read` gets as many */
+    bool converts;      /* the clock of the trace is not that of the recording */
+    uint8_t clock_at; /* the words of AUXTRACE_INFO from here on are shift, factor, zero, and whether that is valid; 0:
+                           TIME_CONV has them */
+    uint8_t snapshot_at; /* the word that is not 0 in snapshots of overwritten areas; 0: there is none */
+    /* How repetitions in snapshots are found: by the bytes of a packet, or by the size of records; 0: not. */
+    const uint8_t *sync;
+    uint8_t sync_bytes, record_bytes;
     /*
      * Reads the packet that begins at packet->data, of at most packet->bytes bytes, which are at least 1; sets its
      * kind, its values and its length. Bytes that are not a packet become a bad one, from which reading continues.

@@ -1,31 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Blocks of the CPU-measurement sampling facility of s390 (IBM, "The Load-Program-Parameter and the CPU-Measurement
- * Facilities", SA23-2260): 4096 bytes, big-endian, with basic entries, each followed by a diagnostic one where these are
- * recorded, and a trailer in the last 64 bytes, which says how large the entries are.
- */
-#include "hwtrace/packets.h"
+/* Finds and prints the entries of the blocks. */
+#include "hwtrace/s390_sampling.h"
 
 #include <perfile/records.h>
 
 #include <inttypes.h>
+#include <limits.h>
 
-enum {
-    BASIC = PF_AUX_PAD + 1,
-    DIAGNOSTIC,
-    TRAILER,
-    UNUSED,
-    KINDS,
-    BLOCK_BYTES = 4096,
-    TRAILER_BYTES = 64,
-    ENTRIES_BYTES = BLOCK_BYTES - TRAILER_BYTES,
-    BASIC_BYTES = 32
-};
+enum { BLOCK_BYTES = 4096, TRAILER_BYTES = 64, ENTRIES_BYTES = BLOCK_BYTES - TRAILER_BYTES, BASIC_BYTES = 32 };
 
 struct state {
     size_t at;         /* of the next packet in the block */
     size_t diag_bytes; /* of a diagnostic entry, 0: none are recorded */
     bool diagnostic;   /* the next entry is one */
+    uint64_t time;     /* of the block, in nanoseconds */
 };
 
 /* Machines whose trailers do not have the sizes, by their type. */
@@ -49,15 +37,33 @@ static size_t diagnostic_bytes(const struct pf_aux_machine *machine, const uint8
     return basic || diagnostic ? diagnostic : old_diagnostic_bytes(machine->s390_machine);
 }
 
+/* When the block was filled: the time of its trailer in 4096ths of a microsecond, less the clock's base. 0: not known. */
+static uint64_t time_of(const uint8_t *trailer)
+{
+    enum { EXTENDED_CLOCK = 0x20, BASE_IS_VALID = 0x80, FRACTION_BITS = 9, NANOSECONDS = 125 };
+    const uint8_t *time = trailer + 16 + (trailer[0] & EXTENDED_CLOCK ? 1 : 0);
+    const uint64_t clock = pf_load64(time, PF_AUX_BIG) - pf_load64(trailer + 56, PF_AUX_BIG);
+    const uint64_t fraction = clock & ((1 << FRACTION_BITS) - 1);
+    return trailer[48] & BASE_IS_VALID
+               ? (clock >> FRACTION_BITS) * NANOSECONDS + (fraction * NANOSECONDS >> FRACTION_BITS)
+               : 0;
+}
+
+static void begin_block(const struct pf_aux_machine *machine, struct state *s, const uint8_t *block)
+{
+    s->diag_bytes = diagnostic_bytes(machine, block);
+    s->time = time_of(block + ENTRIES_BYTES);
+}
+
 static unsigned kind_at(const struct state *s, const struct pf_aux_packet *packet)
 {
     if (s->at == ENTRIES_BYTES)
-        return TRAILER;
+        return PF_S390_TRAILER;
     const size_t left = ENTRIES_BYTES - s->at;
     const unsigned number = left >= 2 ? pf_load16(packet->data, PF_AUX_BIG) : 0;
     if (s->diagnostic)
-        return number > 0x8000 && left >= s->diag_bytes ? DIAGNOSTIC : UNUSED;
-    return number == 1 && left >= BASIC_BYTES ? BASIC : UNUSED;
+        return number > 0x8000 && left >= s->diag_bytes ? PF_S390_DIAGNOSTIC : PF_S390_UNUSED;
+    return number == 1 && left >= BASIC_BYTES ? PF_S390_BASIC : PF_S390_UNUSED;
 }
 
 static void read_entry(const struct pf_aux_machine *machine, void *state, struct pf_aux_packet *packet)
@@ -66,13 +72,15 @@ static void read_entry(const struct pf_aux_machine *machine, void *state, struct
     if (s->at == 0 && packet->bytes < BLOCK_BYTES)
         return; /* a bad packet as long as what is left */
     if (s->at == 0)
-        s->diag_bytes = diagnostic_bytes(machine, packet->data);
+        begin_block(machine, s, packet->data);
+    packet->payload = s->time;
+    packet->detail = s->at == ENTRIES_BYTES ? (unsigned)pf_min(pf_load64(packet->data + 8, PF_AUX_BIG), UINT_MAX) : 0;
     packet->kind = kind_at(s, packet);
-    packet->bytes = packet->kind == TRAILER      ? TRAILER_BYTES
-                    : packet->kind == BASIC      ? BASIC_BYTES
-                    : packet->kind == DIAGNOSTIC ? s->diag_bytes
-                                                 : ENTRIES_BYTES - s->at;
-    s->diagnostic = packet->kind == BASIC && s->diag_bytes >= 2;
+    packet->bytes = packet->kind == PF_S390_TRAILER      ? TRAILER_BYTES
+                    : packet->kind == PF_S390_BASIC      ? BASIC_BYTES
+                    : packet->kind == PF_S390_DIAGNOSTIC ? s->diag_bytes
+                                                         : ENTRIES_BYTES - s->at;
+    s->diagnostic = packet->kind == PF_S390_BASIC && s->diag_bytes >= 2;
     s->at = (s->at + packet->bytes) % BLOCK_BYTES;
 }
 
@@ -105,16 +113,20 @@ static void put_trailer(struct pf_text *text, const struct pf_aux_packet *packet
     pf_put_format(text, " C:%u TOD:%#" PRIx64, data[48] >> 7u, pf_load64(data + 56, PF_AUX_BIG));
 }
 
-static const struct pf_aux_kind kinds[KINDS] = {
-    [PF_AUX_BAD] = {"Bad block!", NULL},     [PF_AUX_PAD] = {"padding", NULL},     [BASIC] = {"Basic", put_basic},
-    [DIAGNOSTIC] = {"Diag", put_diagnostic}, [TRAILER] = {"Trailer", put_trailer}, [UNUSED] = {"Unused", NULL},
+static const struct pf_aux_kind kinds[PF_S390_KINDS] = {
+    [PF_AUX_BAD] = {"Bad block!", NULL, 0},
+    [PF_AUX_PAD] = {"padding", NULL, 0},
+    [PF_S390_BASIC] = {"Basic", put_basic, PF_AUX_RECORD | PF_AUX_TIME},
+    [PF_S390_DIAGNOSTIC] = {"Diag", put_diagnostic, 0},
+    [PF_S390_TRAILER] = {"Trailer", put_trailer, PF_AUX_OVERFLOWS},
+    [PF_S390_UNUSED] = {"Unused", NULL, 0},
 };
 
 const struct pf_aux_format pf_aux_s390_sampling = {
     .type = PERFILE_AUXTRACE_S390_CPUMSF,
     .heading = "s390 AUX",
     .kinds = kinds,
-    .kind_count = KINDS,
+    .kind_count = PF_S390_KINDS,
     .values_only = true,
     .state_bytes = sizeof(struct state),
     .max_bytes = BLOCK_BYTES,

@@ -1,33 +1,52 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * The dispatch trace log of POWER's hypervisor (PAPR, "Dispatch Trace Log Buffers"): entries of 48 bytes, big-endian.
- * The kernel puts one before them that has a time of 0, in its own byte order: the time base at boot, and its frequency.
- */
-#include "hwtrace/packets.h"
+/* Finds and prints the entries of the log. */
+#include "hwtrace/vpa_dtl.h"
 
 #include <perfile/records.h>
 
 #include <inttypes.h>
 
-enum { BOOT = PF_AUX_PAD + 1, DISPATCH, KINDS, ENTRY_BYTES = 48 };
+enum { TIME_AT = 16 };
+
+struct state {
+    uint64_t boot, frequency; /* the time base at boot, and how often it counts in a second */
+};
+
+/* The time of an entry in nanoseconds since boot. */
+static uint64_t time_of(const struct state *s, uint64_t time_base)
+{
+    const uint64_t second_ns = 1000000000;
+    const uint64_t count = time_base - s->boot;
+    return s->frequency ? count / s->frequency * second_ns + count % s->frequency * second_ns / s->frequency : 0;
+}
+
+static void read_boot(struct state *s, bool big_endian, struct pf_aux_packet *packet)
+{
+    const bool swap = big_endian != PF_NATIVE_BIG_ENDIAN;
+    s->boot = pf_load64(packet->data, swap);
+    s->frequency = pf_load64(packet->data + 8, swap);
+    packet->kind = PF_VPA_BOOT;
+    packet->detail = swap;
+}
 
 static void read_entry(const struct pf_aux_machine *machine, void *state, struct pf_aux_packet *packet)
 {
-    enum { TIME_AT = 16 };
-    (void)state;
-    if (packet->bytes < ENTRY_BYTES)
+    if (packet->bytes < PF_VPA_ENTRY_BYTES)
         return;
-    packet->bytes = ENTRY_BYTES;
-    packet->payload = pf_load64(packet->data + TIME_AT, PF_AUX_BIG);
-    packet->kind = packet->payload ? DISPATCH : BOOT;
-    packet->detail = machine->big_endian;
+    packet->bytes = PF_VPA_ENTRY_BYTES;
+    const uint64_t time_base = pf_load64(packet->data + TIME_AT, PF_AUX_BIG);
+    if (!time_base) {
+        read_boot(state, machine->big_endian, packet);
+        return;
+    }
+    packet->kind = PF_VPA_DISPATCH;
+    packet->payload = time_of(state, time_base);
 }
 
 static void put_boot(struct pf_text *text, const struct pf_aux_packet *packet)
 {
-    const bool swap = packet->detail != PF_NATIVE_BIG_ENDIAN;
-    pf_put_format(text, "boot_tb: %" PRIu64 ", tb_freq: %" PRIu64, pf_load64(packet->data, swap),
-                  pf_load64(packet->data + 8, swap));
+    pf_put_format(text, "boot_tb: %" PRIu64 ", tb_freq: %" PRIu64, pf_load64(packet->data, packet->detail),
+                  pf_load64(packet->data + 8, packet->detail));
 }
 
 static void put_reason(struct pf_text *text, const char *name, const char *const *reasons, size_t count,
@@ -71,19 +90,20 @@ static void put_dispatch(struct pf_text *text, const struct pf_aux_packet *packe
                   pf_load32(packet->data + 12, PF_AUX_BIG));
 }
 
-static const struct pf_aux_kind kinds[KINDS] = {
-    [PF_AUX_BAD] = {"Bad entry!", NULL},
-    [PF_AUX_PAD] = {"padding", NULL},
-    [BOOT] = {"boot", put_boot},
-    [DISPATCH] = {"dispatch", put_dispatch},
+static const struct pf_aux_kind kinds[PF_VPA_KINDS] = {
+    [PF_AUX_BAD] = {"Bad entry!", NULL, 0},
+    [PF_AUX_PAD] = {"padding", NULL, 0},
+    [PF_VPA_BOOT] = {"boot", put_boot, 0},
+    [PF_VPA_DISPATCH] = {"dispatch", put_dispatch, PF_AUX_RECORD | PF_AUX_TIME},
 };
 
 const struct pf_aux_format pf_aux_vpa_dtl = {
     .type = PERFILE_AUXTRACE_VPA_DTL,
     .heading = "VPA DTL PMU",
     .kinds = kinds,
-    .kind_count = KINDS,
+    .kind_count = PF_VPA_KINDS,
     .values_only = true,
-    .max_bytes = ENTRY_BYTES,
+    .state_bytes = sizeof(struct state),
+    .max_bytes = PF_VPA_ENTRY_BYTES,
     .read = read_entry,
 };

@@ -5,7 +5,6 @@
 #include "hwtrace/packets.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 
 bool pf_dump_has_packets(const struct perfile_output_options *options, const struct perfile_record *record)
 {
@@ -13,14 +12,11 @@ bool pf_dump_has_packets(const struct perfile_output_options *options, const str
            !record->damaged;
 }
 
-/* The type of an s390 is the second part of its CPUID: "IBM,3931,704". 0 elsewhere. */
-static uint32_t s390_machine(struct perfile_reader *reader)
+static struct pf_aux_machine machine_of(struct perfile_reader *reader)
 {
     const char *cpuid;
-    if (perfile_feature_text(reader, PERFILE_FEATURE_CPUID, NULL, &cpuid, NULL) < 0)
-        return 0;
-    const char *comma = strchr(cpuid, ',');
-    return comma ? (uint32_t)strtoul(comma + 1, NULL, 10) : 0;
+    const bool known = perfile_feature_text(reader, PERFILE_FEATURE_CPUID, NULL, &cpuid, NULL) >= 0;
+    return pf_aux_machine_of(perfile_reader_file(reader)->big_endian, known ? cpuid : NULL);
 }
 
 static int next_piece(void *context, const uint8_t **data, size_t *bytes, struct perfile_error *error)
@@ -36,8 +32,7 @@ static int walk_payload(struct perfile_reader *reader, const struct pf_aux_forma
 {
     struct pf_aux_walk walk = {.format = format, .more = next_piece, .context = reader};
     struct pf_aux_packet packet;
-    walk.machine = (struct pf_aux_machine){.big_endian = perfile_reader_file(reader)->big_endian,
-                                           .s390_machine = s390_machine(reader)};
+    walk.machine = machine_of(reader);
     int result = pf_aux_walk_open(&walk, allocator) ? 0 : pf_fail_memory(error, "dump");
     while (result == 0 && (result = pf_aux_walk_next(&walk, &packet, error)) > 0)
         result = put(context, &packet);
