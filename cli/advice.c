@@ -249,15 +249,19 @@ static void say_lost(const struct perfile_counts *counts, const char *input)
                           input, percent, lost);
 }
 
-/* perf makes no samples of these traces: it prints their packets. */
-static bool has_packets_only(uint32_t type)
+/* What makes samples of these traces; perf, which refuses s390, and prints only packets of HiSilicon PTT, decodes the rest. */
+static const char *decoder_of(uint32_t type)
 {
-    return type == PERFILE_AUXTRACE_S390_CPUMSF || type == PERFILE_AUXTRACE_HISI_PTT;
-}
+    static const char *const decoders[] = {
+        [PERFILE_AUXTRACE_INTEL_PT] = "perf script --itrace decodes",
+        [PERFILE_AUXTRACE_INTEL_BTS] = "perfile inject --itrace makes samples of",
+        [PERFILE_AUXTRACE_CS_ETM] = "perf script --itrace decodes",
+        [PERFILE_AUXTRACE_ARM_SPE] = "perfile inject --itrace makes samples of",
+        [PERFILE_AUXTRACE_S390_CPUMSF] = "perfile inject --itrace makes samples of",
+        [PERFILE_AUXTRACE_VPA_DTL] = "perfile inject --itrace makes samples of",
+    };
 
-static bool has_samples(uint32_t type)
-{
-    return type == PERFILE_AUXTRACE_ARM_SPE || type == PERFILE_AUXTRACE_INTEL_BTS;
+    return type < sizeof(decoders) / sizeof(*decoders) ? decoders[type] : NULL;
 }
 
 /* The output already reports that AUX data are not decoded. No advice is printed for AUX data of an unknown kind. */
@@ -270,10 +274,8 @@ static void say_aux(const struct perfile_counts *counts, const char *input)
     if (counts->aux_type != PERFILE_AUXTRACE_CS_ETM)
         pf_message_advice("%s: perfile dump --aux prints the packets of AUX data (%" PRIu64 " bytes of %s)", input,
                           counts->aux_bytes, kind);
-    if (!has_packets_only(counts->aux_type))
-        pf_message_advice("%s: %s AUX data (%" PRIu64 " bytes of %s)", input,
-                          has_samples(counts->aux_type) ? "perfile inject --itrace makes samples of"
-                                                        : "perf script --itrace decodes",
+    if (decoder_of(counts->aux_type))
+        pf_message_advice("%s: %s AUX data (%" PRIu64 " bytes of %s)", input, decoder_of(counts->aux_type),
                           counts->aux_bytes, kind);
 }
 

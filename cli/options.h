@@ -317,11 +317,10 @@ extern const struct pf_option_group pf_common_group;       /* for every verb */
     PF_ROW(TEXT, "source-dir", 0, "DIR[:DIR...]", PF_AT(symbols.source_dirs),                                          \
            "Look for source files in these folders first: under their full path, then without its first folders.")
 #define PF_OPTION_ITRACE                                                                                               \
-    PF_ROW(                                                                                                            \
-        TEXT, "itrace", 0, "LETTERS", PF_AT(itrace),                                                                   \
-        "Make samples of the hardware trace, of Arm SPE or Intel BTS: which ones, in the letters of perfile inject "   \
-        "--itrace; all without letters. They are written to a temporary file.",                                        \
-        .usual = "")
+    PF_ROW(TEXT, "itrace", 0, "LETTERS", PF_AT(itrace),                                                                \
+           "Make samples of the hardware trace, of Arm SPE, Intel BTS, s390 or POWER: which ones, in the letters of "  \
+           "perfile inject --itrace; all without letters. They are written to a temporary file.",                      \
+           .usual = "")
 #define PF_OPTION_DUMP                                                                                                 \
     PF_FLAG("dump-raw-trace", 'D', PF_AT(dumps),                                                                       \
             "Print every record with all of its fields instead, as perfile dump does; the lines start like those of "  \

@@ -153,8 +153,9 @@ struct perfile_inject_options {
                   uint64_t *addresses, size_t capacity);
     void *unwind_context;
     /*
-     * Samples instead of a hardware trace, of Arm SPE or Intel BTS: letters as those of perf's --itrace, "" for all
-     * events; NULL: the trace stays. Of a file, which is read twice; a stream is ABSENT. UNSUPPORTED: another trace.
+     * Samples instead of a hardware trace, of Arm SPE, Intel BTS, s390 or POWER: letters as those of perf's --itrace, ""
+     * for all events; NULL: the trace stays. Of a file, which is read twice; a stream is ABSENT. UNSUPPORTED: another
+     * trace.
      */
     const char *itrace;
 };

@@ -195,7 +195,7 @@ static struct perfile_attr attr_of(const struct pf_trace *trace, const struct pe
     const uint64_t known = PERFILE_SAMPLE_IDENTIFIER | PERFILE_SAMPLE_TID | PERFILE_SAMPLE_TIME | PERFILE_SAMPLE_CPU;
     const struct perfile_attr *old = from->attr;
     return (struct perfile_attr){
-        .type = PERFILE_TYPE_HARDWARE,
+        .type = event->type,
         .config = event->config,
         .sample_period_or_freq = 1,
         .sample_type = (old->sample_type & known) | event->sample_type | PERFILE_SAMPLE_IP | PERFILE_SAMPLE_PERIOD |
@@ -272,7 +272,7 @@ static int write_sample(struct pf_trace *trace, const struct queue *queue, unsig
                         const struct pf_aux_sample *made, struct perfile_error *error)
 {
     const struct pf_aux_buffer *buffer = queue->buffer;
-    const int32_t tid = made->tid ? made->tid : buffer->tid;
+    const int32_t tid = made->has_thread ? made->tid : buffer->tid;
     uint64_t words[6];
     struct perfile_sample sample = {.size = sizeof(sample),
                                     .identifier = trace->ids[event],
@@ -285,6 +285,7 @@ static int write_sample(struct pf_trace *trace, const struct queue *queue, unsig
                                     .period = trace->decoder->events[event].letter == 'i' ? trace->itrace.every : 1,
                                     .weight = made->weight,
                                     .data_src = made->data_src,
+                                    .raw = {.data = made->raw, .bytes = made->raw_bytes},
                                     .phys_addr = made->phys_addr};
     put_branches(&sample, made, words);
     trace->without_thread += tid < 0;

@@ -385,6 +385,7 @@ static bool make_sample(const struct pf_aux_recording *recording, const void *it
         .weight = record->latency,
         .data_src = is_memory(record) ? data_source_of(recording, record) : 0,
         .tid = (int32_t)record->tid,
+        .has_thread = record->tid != 0,
         .misc = is_kernel(record->pc) ? PERFILE_MISC_KERNEL : PERFILE_MISC_USER,
         .branch = {code_address(record->pc), code_address(record->target), branch_flags(record)},
         .previous_target = code_address(record->previous_target),

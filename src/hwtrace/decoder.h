@@ -10,12 +10,17 @@
 
 #include <perfile/perfile.h>
 
+/* The type of events that only decoded traces have, and their config, as perf numbers them. */
+#define PF_AUX_TYPE_SYNTH 0x80000000u
+enum { PF_AUX_SYNTH_VPA_DTL = 9 };
+
 /* An event that a decoder makes samples of. */
 struct pf_aux_event {
     const char *name;
     char letter;          /* of --itrace, which asks for it */
-    uint64_t config;      /* of its attr, whose type is that of hardware events */
+    uint64_t config;      /* of its attr */
     uint64_t sample_type; /* what its samples have besides process, time, processor and period */
+    uint32_t type;        /* of its attr */
 };
 
 /* What a decoder has to know of the recording. */
@@ -29,11 +34,14 @@ struct pf_aux_recording {
 /* A sample, apart from its event and its process. */
 struct pf_aux_sample {
     uint64_t ip, addr, phys_addr, weight, data_src;
-    int32_t tid;              /* 0: the trace does not say */
+    int32_t tid;
+    bool has_thread;          /* the trace says the thread: tid, which may be 0 */
     uint16_t misc;            /* the processor's mode */
     uint64_t branch[3];       /* where, to where, and flags as in a branch stack */
     uint64_t previous_target; /* of the branch that was taken before; 0: the trace does not say */
     bool has_branch;
+    const uint8_t *raw; /* of events whose samples have raw data */
+    size_t raw_bytes;
 };
 
 struct pf_aux_decoder {

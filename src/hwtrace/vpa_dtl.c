@@ -57,10 +57,10 @@ static void put_reason(struct pf_text *text, const char *name, const char *const
         pf_put_string(text, reasons[reason]);
     else
         pf_put_format(text, "unknown_%u", reason);
-    pf_put_string(text, ", ");
+    pf_put_char(text, ',');
 }
 
-static void put_dispatch(struct pf_text *text, const struct pf_aux_packet *packet)
+static void put_reasons(struct pf_text *text, const uint8_t *entry)
 {
     static const char *const dispatch[] = {"external_interrupt",
                                            "firmware_internal_event",
@@ -83,11 +83,28 @@ static void put_dispatch(struct pf_text *text, const struct pf_aux_packet *packe
                                           "H_CONFER_ADJUNCT",
                                           "hcall_adjunct",
                                           "HDEC_adjunct"};
-    put_reason(text, "dispatch_reason", dispatch, PF_COUNT(dispatch), packet->data[0]);
-    put_reason(text, "preempt_reason", preempt, PF_COUNT(preempt), packet->data[1]);
-    pf_put_format(text, "enqueue_to_dispatch_time:%u, ready_to_enqueue_time:%u, waiting_to_ready_time:%u",
+    put_reason(text, "dispatch_reason", dispatch, PF_COUNT(dispatch), entry[0]);
+    pf_put_char(text, ' ');
+    put_reason(text, "preempt_reason", preempt, PF_COUNT(preempt), entry[1]);
+}
+
+static void put_dispatch(struct pf_text *text, const struct pf_aux_packet *packet)
+{
+    put_reasons(text, packet->data);
+    pf_put_format(text, " enqueue_to_dispatch_time:%u, ready_to_enqueue_time:%u, waiting_to_ready_time:%u",
                   pf_load32(packet->data + 4, PF_AUX_BIG), pf_load32(packet->data + 8, PF_AUX_BIG),
                   pf_load32(packet->data + 12, PF_AUX_BIG));
+}
+
+void pf_vpa_put_sample(struct pf_text *text, const uint8_t *entry)
+{
+    enum { PROCESSOR_AT = 2 };
+    pf_put_format(text, "timebase: %" PRIu64 " ", pf_load64(entry + TIME_AT, PF_AUX_BIG));
+    put_reasons(text, entry);
+    pf_put_format(text,
+                  "\nenqueue_to_dispatch_time:%u, ready_to_enqueue_time:%u,waiting_to_ready_time:%u, processor_id: %u",
+                  pf_load32(entry + 4, PF_AUX_BIG), pf_load32(entry + 8, PF_AUX_BIG), pf_load32(entry + 12, PF_AUX_BIG),
+                  pf_load16(entry + PROCESSOR_AT, PF_AUX_BIG));
 }
 
 static const struct pf_aux_kind kinds[PF_VPA_KINDS] = {

@@ -13,4 +13,7 @@ enum { PF_VPA_ENTRY_BYTES = 48 };
 /* The kinds of packets. The payload of a dispatch is its time in nanoseconds since boot; 0: that is not known. */
 enum pf_vpa_kind { PF_VPA_BOOT = PF_AUX_PAD + 1, PF_VPA_DISPATCH, PF_VPA_KINDS };
 
+/* The text of a sample whose raw data is an entry, as perf script prints it. */
+void pf_vpa_put_sample(struct pf_text *text, const uint8_t *entry);
+
 #endif

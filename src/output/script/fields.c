@@ -3,6 +3,7 @@
 #include "output/script/script.h"
 
 #include "base/feature.h"
+#include "hwtrace/decoder.h"
 
 #include <stdio.h>
 
@@ -51,7 +52,7 @@ static void set_defaults(struct pf_script_fields *fields)
     fields->fields[SCRIPT_TYPE_TRACEPOINT] = common_fields | B(SCRIPT_TRACE);
     fields->fields[SCRIPT_TYPE_SOFTWARE] |= B(SCRIPT_BPF_OUTPUT);
     fields->fields[SCRIPT_TYPE_RAW] |= memory_fields;
-    fields->fields[SCRIPT_TYPE_SYNTH] |= B(SCRIPT_SYNTH);
+    fields->fields[SCRIPT_TYPE_SYNTH] = common_fields | location_fields | B(SCRIPT_SYNTH);
 }
 
 /* ---- the request ----------------------------------------------------------------------------------------------- */
@@ -227,7 +228,9 @@ int pf_script_fields_parse(struct pf_script_fields *fields, const char *request,
 
 int pf_script_type(const struct perfile_event *event)
 {
-    return event->attr->type <= SCRIPT_TYPE_BREAKPOINT ? (int)event->attr->type : SCRIPT_TYPE_OTHER;
+    return event->attr->type <= SCRIPT_TYPE_BREAKPOINT ? (int)event->attr->type
+           : event->attr->type == PF_AUX_TYPE_SYNTH    ? SCRIPT_TYPE_SYNTH
+                                                       : SCRIPT_TYPE_OTHER;
 }
 
 /* Returns whether the event is software event 9, which is recorded for the sake of other records. */

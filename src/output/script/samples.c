@@ -5,6 +5,8 @@
 #include <time.h>
 
 #include "base/escape.h"
+#include "hwtrace/decoder.h"
+#include "hwtrace/synth.h"
 
 enum { NS_PER_SECOND = 1000000000 };
 
@@ -302,8 +304,12 @@ char *pf_script_put_flags(struct pf_script *script, char *at)
 
 char *pf_script_put_synth(struct pf_script *script, char *at)
 {
-    (void)script;
-    return at;
+    const struct perfile_attr *attr = script->plan->event->attr;
+    if (attr->type != PF_AUX_TYPE_SYNTH)
+        return at;
+    pf_script_leave(script, at);
+    pf_aux_put_synth(script->out, attr->config, &script->item.sample.raw);
+    return pf_script_enter(script);
 }
 
 char *pf_script_put_addr(struct pf_script *script, char *at)
