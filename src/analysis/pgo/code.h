@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The instructions and functions of a binary, for formats that need them: where each instruction begins, which of them
+ * never continue with the next one, and the extents of functions by the symbol table.
+ */
+#ifndef PF_ANALYSIS_PGO_CODE_H
+#define PF_ANALYSIS_PGO_CODE_H
+
+#include "base/memory.h"
+
+/* An FUNC symbol; one without a size reaches up to the next one. */
+struct pf_pgo_function {
+    uint64_t start;
+    uint64_t end;     /* the first address after it */
+    const char *name; /* as in the symbol table: a linkage name */
+    bool has_size;
+    bool is_local;
+    uint32_t number; /* of local symbols of this name: 1 is the first in the order of the symbol table */
+};
+
+struct pf_pgo_code;
+
+/* Reads the ELF file. Errors: OPEN, READ, FORMAT, DAMAGED, MEMORY; UNSUPPORTED: instructions of an unknown machine. */
+int pf_pgo_code_open(const char *path, const struct perfile_allocator *allocator, struct pf_pgo_code **code,
+                     struct perfile_error *error);
+/* NULL is allowed. */
+void pf_pgo_code_close(struct pf_pgo_code *code);
+
+/* By start; of several at one address those with a longer extent come last. */
+const struct pf_pgo_function *pf_pgo_functions(const struct pf_pgo_code *code, size_t *count);
+/* The last of the functions that starts at or before the address, if it reaches it; else NULL. */
+const struct pf_pgo_function *pf_pgo_function_at(const struct pf_pgo_code *code, uint64_t address);
+
+/* An instruction of a code section starts there; those of procedure linkage tables (.plt, .plt.sec ...) do not count. */
+bool pf_pgo_is_instruction(const struct pf_pgo_code *code, uint64_t address);
+/* The first instruction at or after the address, before or at `last`; false: there is none. */
+bool pf_pgo_next_instruction(const struct pf_pgo_code *code, uint64_t address, uint64_t last, uint64_t *start);
+/* Its bytes, up to where the next one starts. 0: no instruction starts there. */
+unsigned pf_pgo_instruction_bytes(const struct pf_pgo_code *code, uint64_t address);
+/* An unconditional jump or a return starts at an address from `first` on, before `end`. */
+bool pf_pgo_crosses_jump(const struct pf_pgo_code *code, uint64_t first, uint64_t end);
+
+#endif
