@@ -37,6 +37,9 @@ struct perfile_pgo_options {
     uint64_t max_traces;
     void (*progress)(void *context, uint64_t done, uint64_t total); /* bytes of a recording; may be NULL */
     void *progress_context;
+    /* Called at the end of each recording with values of the filter that nothing matched; may be NULL. */
+    perfile_on_unmatched *unmatched;
+    void *unmatched_context;
     const struct perfile_allocator *allocator; /* NULL: malloc */
 };
 #define PERFILE_PGO_OPTIONS_INIT PERFILE_SIZED(struct perfile_pgo_options)
@@ -55,33 +58,32 @@ PERFILE_API void perfile_pgo_close(struct perfile_pgo *pgo);
 PERFILE_API PERFILE_MUST_CHECK int perfile_pgo_add(struct perfile_pgo *pgo, struct perfile_reader *reader,
                                                    struct perfile_error *error);
 /*
- * After the last recording: finds the binaries, and makes the counts of each. Errors: ARGUMENT (called before), MEMORY;
- * ABSENT: the recordings have the binary of that name with another build id, which the message has with that of the
- * file, and any_build is not set.
+ * After the last recording: makes the counts of each binary. Errors: MEMORY; ARGUMENT: called before; or the recordings
+ * have the binary of that name only with another build id, which the message has with that of the file, and any_build
+ * is not set.
  */
 PERFILE_API PERFILE_MUST_CHECK int perfile_pgo_end(struct perfile_pgo *pgo, struct perfile_error *error);
 
 /* What became of the data of the recordings, for one binary or for all. */
 struct perfile_pgo_counts {
-    size_t size;                      /* sizeof(struct perfile_pgo_counts) */
-    uint64_t samples;                 /* that the filter let pass */
-    uint64_t samples_used;            /* the address of the sample, or a branch of it, is in the binary */
+    size_t size;                       /* sizeof(struct perfile_pgo_counts) */
+    uint64_t samples;                  /* that the filter let pass */
+    uint64_t samples_used;             /* the address of the sample, or a branch of it, is in the binary */
     uint64_t samples_without_branches; /* they have no branch stack, or an empty one */
-    uint64_t samples_of_calls;        /* their branch stacks are call stacks, which are not branches that were taken */
-    uint64_t samples_filtered;        /* the recording does not have all kinds of branches: ranges are not known */
-    uint64_t branches;                /* with an end in the binary */
-    uint64_t branches_outside;        /* of these, the other end is not in it */
-    uint64_t branches_wrong_path;     /* that the processor took back; they are not counted as branches */
-    uint64_t ranges;                  /* code that ran between two branches, both in the binary */
-    uint64_t ranges_backwards;        /* dropped: the end is before the start */
-    uint64_t ranges_long;             /* dropped: longer than 1 MiB */
-    uint64_t ranges_no_code;          /* dropped by the format: an end is not the start of an instruction */
-    uint64_t ranges_jumps;            /* dropped by the format: an unconditional jump lies between the ends */
-    uint64_t branches_no_code;        /* dropped by the format: an end is not the start of an instruction */
-    uint64_t functions;               /* of the binary; 0: not known */
-    uint64_t functions_reached;       /* with a range or an address in them */
-    uint64_t functions_unnamed;       /* reached, but left out by the format: no debug info */
-    uint64_t saturated;               /* sums that stopped at UINT64_MAX */
+    uint64_t samples_of_calls;         /* their branch stacks are call stacks, which are not branches that were taken */
+    uint64_t samples_filtered;         /* the recording does not have all kinds of branches: ranges are not known */
+    uint64_t branches;                 /* with an end in the binary */
+    uint64_t branches_outside;         /* of these, the other end is not in it */
+    uint64_t branches_wrong_path;      /* that the processor took back; they are not counted as branches */
+    uint64_t ranges;                   /* code that ran between two branches, both in the binary */
+    uint64_t ranges_backwards;         /* dropped: the end is before the start */
+    uint64_t ranges_long;              /* dropped: longer than 1 MiB */
+    uint64_t ranges_no_code;           /* dropped by the format: an end is not the start of an instruction */
+    uint64_t ranges_jumps;             /* dropped by the format: an unconditional jump lies between the ends */
+    uint64_t branches_no_code;         /* dropped by the format: an end is not the start of an instruction */
+    uint64_t functions;                /* of the binary; 0: not known */
+    uint64_t functions_reached;        /* with a range or an address in them */
+    uint64_t functions_unnamed;        /* reached, but left out by the format: no debug info */
 };
 #define PERFILE_PGO_COUNTS_INIT PERFILE_SIZED(struct perfile_pgo_counts)
 

@@ -1,13 +1,369 @@
 /* SPDX-License-Identifier: MIT */
 #include "analysis/pgo/code.h"
 
+#include <stdlib.h>
+
+#include "base/bytes.h"
 #include "base/error.h"
+#include "base/map.h"
+#include "symbol/elf_file.h"
+#include "symbol/unwind/insn.h"
+
+/* The instructions of a section: a bit for each byte. */
+struct region {
+    uint64_t start, end;
+    uint64_t *starts; /* an instruction starts there */
+    uint64_t *jumps;  /* of these, control never continues with the next one */
+    size_t words;     /* of each */
+};
+
+struct pf_pgo_code {
+    const struct perfile_allocator *allocator;
+    struct pf_insn_machine machine;
+    struct pf_pgo_function *functions;
+    size_t function_count, function_capacity;
+    char *names; /* of functions: the string table of the symbols */
+    size_t name_bytes;
+    struct region *regions; /* by address */
+    size_t region_count, region_capacity;
+};
+
+static bool has_bit(const uint64_t *bits, uint64_t at)
+{
+    return bits[at / 64] >> (at % 64) & 1;
+}
+
+static void set_bit(uint64_t *bits, uint64_t at)
+{
+    bits[at / 64] |= (uint64_t)1 << (at % 64);
+}
+
+/* The first bit from `at` on, before `end`; `end` if there is none. */
+static uint64_t next_bit(const uint64_t *bits, uint64_t at, uint64_t end)
+{
+    while (at < end) {
+        const uint64_t rest = bits[at / 64] >> (at % 64);
+        if (rest)
+            return pf_min_u64(at + (uint64_t)__builtin_ctzll(rest), end);
+        at = (at / 64 + 1) * 64;
+    }
+    return end;
+}
+
+/* ---- functions --------------------------------------------------------------------------------------------------- */
+
+static int compare_functions(const void *a, const void *b)
+{
+    const struct pf_pgo_function *x = a, *y = b;
+    if (x->start != y->start)
+        return x->start > y->start ? 1 : -1;
+    if (x->end != y->end)
+        return x->end > y->end ? 1 : -1;
+    return strcmp(x->name, y->name);
+}
+
+static bool add_function(struct pf_pgo_code *code, const struct pf_elf *elf, const GElf_Sym *symbol)
+{
+    const struct pf_elf_section *section =
+        symbol->st_shndx < elf->section_count ? &elf->sections[symbol->st_shndx] : NULL;
+    const unsigned type = GELF_ST_TYPE(symbol->st_info);
+    struct pf_pgo_function made = {.start = symbol->st_value, .has_size = symbol->st_size};
+    if ((type != STT_FUNC && type != STT_GNU_IFUNC) || symbol->st_shndx == SHN_UNDEF ||
+        symbol->st_name >= code->name_bytes || !pf_add(made.start, symbol->st_size, &made.end))
+        return true;
+    if (elf->header.e_type == ET_REL && section) {
+        made.start += section->address;
+        made.end += section->address;
+    }
+    made.name = code->names + symbol->st_name;
+    made.is_local = GELF_ST_BIND(symbol->st_info) == STB_LOCAL;
+    return PF_APPEND(code->allocator, code->functions, code->function_count, code->function_capacity, made);
+}
+
+/* Copies the names that the symbols of a table point at, with a NUL after them. */
+static bool copy_names(struct pf_pgo_code *code, const struct pf_elf *elf, const struct pf_elf_section *table)
+{
+    size_t bytes = 0;
+    const struct pf_elf_section *names =
+        table->header.sh_link < elf->section_count ? &elf->sections[table->header.sh_link] : NULL;
+    const uint8_t *data = names ? pf_elf_bytes(elf, names, &bytes) : NULL;
+    code->names = pf_text_copy(code->allocator, (const char *)data, data ? bytes : 0);
+    code->name_bytes = data ? bytes : 0;
+    return code->names;
+}
+
+/* Those without a size reach up to the next one. */
+static void complete_ends(struct pf_pgo_code *code)
+{
+    uint64_t next = UINT64_MAX; /* where functions after this one start */
+    for (size_t i = code->function_count; i-- > 0;) {
+        struct pf_pgo_function *function = &code->functions[i];
+        if (i + 1 < code->function_count && code->functions[i + 1].start != function->start)
+            next = code->functions[i + 1].start;
+        function->end = function->has_size ? function->end : next;
+    }
+}
+
+/* Local ones of one name are numbered in the order of addresses. */
+static bool number_functions(struct pf_pgo_code *code)
+{
+    struct pf_map seen;
+    bool done = true;
+    pf_map_open(&seen, code->allocator);
+    for (size_t i = 0; i < code->function_count && done; i++) {
+        struct pf_pgo_function *function = &code->functions[i];
+        const uint64_t hash = pf_hash_text(function->name);
+        uint64_t number = 0;
+        if (!function->is_local)
+            continue;
+        pf_map_get(&seen, hash, &number);
+        function->number = (uint32_t)number + 1;
+        done = pf_map_put(&seen, hash, function->number);
+    }
+    pf_map_close(&seen);
+    return done;
+}
+
+static bool read_functions(struct pf_pgo_code *code, const struct pf_elf *elf)
+{
+    const struct pf_elf_section *table = pf_elf_section(elf, ".symtab");
+    Elf_Data *data;
+    GElf_Sym symbol;
+    size_t count;
+    if (!table || table->header.sh_type != SHT_SYMTAB)
+        table = pf_elf_section(elf, ".dynsym");
+    if (!table || !pf_elf_table(elf, table, ELF_T_SYM, &data, &count))
+        return true;
+    if (!copy_names(code, elf, table))
+        return false;
+    for (size_t i = 1; i < count && i <= INT32_MAX && gelf_getsym(data, (int)i, &symbol); i++)
+        if (!add_function(code, elf, &symbol))
+            return false;
+    if (code->function_count)
+        qsort(code->functions, code->function_count, sizeof(*code->functions), compare_functions);
+    complete_ends(code);
+    return number_functions(code);
+}
+
+/* ---- instructions ------------------------------------------------------------------------------------------------ */
+
+/* Decodes up to `end`, where a function starts or the section ends. What is not an instruction is skipped by the byte. */
+static void decode(const struct pf_pgo_code *code, struct region *region, const uint8_t *bytes, uint64_t at,
+                   uint64_t end)
+{
+    struct pf_insn insn;
+    while (at < end) {
+        if (!pf_insn_decode(&code->machine, bytes + at, (size_t)(end - at), &insn)) {
+            at++;
+            continue;
+        }
+        set_bit(region->starts, at);
+        if (insn.flow == PF_INSN_JUMP || insn.flow == PF_INSN_RETURN)
+            set_bit(region->jumps, at);
+        at += insn.bytes;
+    }
+}
+
+/* The first function that starts after the address. */
+static size_t first_after(const struct pf_pgo_code *code, uint64_t address)
+{
+    size_t low = 0, high = code->function_count;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (code->functions[middle].start <= address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* The code between functions is decoded, too, but a function begins anew whatever is before it. */
+static void decode_section(const struct pf_pgo_code *code, struct region *region, const uint8_t *bytes)
+{
+    const uint64_t length = region->end - region->start;
+    uint64_t at = 0;
+    for (size_t i = first_after(code, region->start); i < code->function_count; i++) {
+        const uint64_t start = code->functions[i].start - region->start;
+        if (start >= length)
+            break;
+        if (start == at)
+            continue;
+        decode(code, region, bytes, at, start);
+        at = start;
+    }
+    decode(code, region, bytes, at, length);
+}
+
+static bool add_region(struct pf_pgo_code *code, const struct pf_elf *elf, const struct pf_elf_section *section)
+{
+    size_t bytes;
+    const uint8_t *data = pf_elf_bytes(elf, section, &bytes);
+    struct region region = {.start = section->address, .words = bytes / 64 + 1};
+    if (!data || !pf_add(region.start, bytes, &region.end))
+        return true;
+    region.starts = pf_new(code->allocator, region.words * sizeof(*region.starts));
+    region.jumps = pf_new(code->allocator, region.words * sizeof(*region.jumps));
+    if (!PF_APPEND(code->allocator, code->regions, code->region_count, code->region_capacity, region)) {
+        pf_free(code->allocator, region.starts, region.words * sizeof(*region.starts));
+        pf_free(code->allocator, region.jumps, region.words * sizeof(*region.jumps));
+        return false;
+    }
+    if (!region.starts || !region.jumps)
+        return false;
+    decode_section(code, &region, data);
+    return true;
+}
+
+static int compare_regions(const void *a, const void *b)
+{
+    const struct region *x = a, *y = b;
+    return (x->start > y->start) - (x->start < y->start);
+}
+
+static bool has_code(const struct pf_elf_section *section)
+{
+    const uint64_t flags = SHF_ALLOC | SHF_EXECINSTR;
+    return (section->header.sh_flags & flags) == flags && section->header.sh_type == SHT_PROGBITS &&
+           section->is_placed && !pf_starts_with(section->name, ".plt");
+}
+
+/* Of a damaged file, whose sections may all be the same bytes, not more is decoded than it has bytes. */
+static bool read_instructions(struct pf_pgo_code *code, const struct pf_elf *elf)
+{
+    uint64_t left = elf->file_bytes;
+    for (size_t i = 1; i < elf->section_count; i++) {
+        const struct pf_elf_section *section = &elf->sections[i];
+        if (!has_code(section) || section->header.sh_size > left)
+            continue;
+        left -= section->header.sh_size;
+        if (!add_region(code, elf, section))
+            return false;
+    }
+    if (code->region_count)
+        qsort(code->regions, code->region_count, sizeof(*code->regions), compare_regions);
+    return true;
+}
+
+static bool is_known(const struct pf_insn_machine *machine)
+{
+    return machine->elf_machine == EM_X86_64 || machine->elf_machine == EM_386 || machine->elf_machine == EM_AARCH64;
+}
+
+/* ---- opening ----------------------------------------------------------------------------------------------------- */
+
+static int read_parts(struct pf_pgo_code *code, const char *path, struct perfile_error *error)
+{
+    struct pf_elf elf;
+    const int result = pf_elf_open(&elf, path, code->allocator, error);
+    if (result < 0)
+        return result;
+    code->machine = (struct pf_insn_machine){elf.header.e_machine, elf.is_64, elf.is_big_endian, false};
+    const bool known = is_known(&code->machine);
+    const bool done = read_functions(code, &elf) && (!known || read_instructions(code, &elf));
+    pf_elf_close(&elf);
+    return !done ? pf_fail_memory(error, "code") : 0;
+}
 
 int pf_pgo_code_open(const char *path, const struct perfile_allocator *allocator, struct pf_pgo_code **code,
                      struct perfile_error *error)
 {
-    (void)path;
-    (void)allocator;
+    struct pf_pgo_code *made = pf_new(allocator, sizeof(*made));
     *code = NULL;
-    return pf_fail(error, PERFILE_ERROR_UNSUPPORTED, PERFILE_NO_OFFSET, "code", "not yet");
+    if (!made)
+        return pf_fail_memory(error, "code");
+    made->allocator = allocator;
+    const int result = read_parts(made, path, error);
+    if (result == 0)
+        *code = made;
+    else
+        pf_pgo_code_close(made);
+    return result;
+}
+
+void pf_pgo_code_close(struct pf_pgo_code *code)
+{
+    if (!code)
+        return;
+    for (size_t i = 0; i < code->region_count; i++) {
+        pf_free(code->allocator, code->regions[i].starts, code->regions[i].words * sizeof(uint64_t));
+        pf_free(code->allocator, code->regions[i].jumps, code->regions[i].words * sizeof(uint64_t));
+    }
+    pf_free(code->allocator, code->regions, code->region_capacity * sizeof(*code->regions));
+    pf_free(code->allocator, code->functions, code->function_capacity * sizeof(*code->functions));
+    pf_text_free(code->allocator, code->names);
+    pf_free(code->allocator, code, sizeof(*code));
+}
+
+/* ---- look-ups ---------------------------------------------------------------------------------------------------- */
+
+const struct pf_pgo_function *pf_pgo_functions(const struct pf_pgo_code *code, size_t *count)
+{
+    *count = code->function_count;
+    return code->functions;
+}
+
+const struct pf_pgo_function *pf_pgo_function_at(const struct pf_pgo_code *code, uint64_t address)
+{
+    const size_t after = first_after(code, address);
+    return after && address < code->functions[after - 1].end ? &code->functions[after - 1] : NULL;
+}
+
+/* The first region that ends after the address, or NULL. Sections do not overlap, unless the file is damaged. */
+static const struct region *region_at(const struct pf_pgo_code *code, uint64_t address)
+{
+    size_t low = 0, high = code->region_count;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (code->regions[middle].end <= address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < code->region_count ? &code->regions[low] : NULL;
+}
+
+bool pf_pgo_has_instructions(const struct pf_pgo_code *code)
+{
+    return is_known(&code->machine);
+}
+
+bool pf_pgo_is_instruction(const struct pf_pgo_code *code, uint64_t address)
+{
+    const struct region *region = region_at(code, address);
+    return region && address >= region->start && has_bit(region->starts, address - region->start);
+}
+
+bool pf_pgo_next_instruction(const struct pf_pgo_code *code, uint64_t address, uint64_t last, uint64_t *start)
+{
+    for (const struct region *region; (region = region_at(code, address)); address = region->end) {
+        const uint64_t length = region->end - region->start;
+        const uint64_t from = address > region->start ? address - region->start : 0;
+        const uint64_t found = next_bit(region->starts, from, length);
+        *start = region->start + found;
+        if (found < length)
+            return *start <= last;
+    }
+    return false;
+}
+
+unsigned pf_pgo_instruction_bytes(const struct pf_pgo_code *code, uint64_t address)
+{
+    const struct region *region = region_at(code, address);
+    if (!region || address < region->start || !has_bit(region->starts, address - region->start))
+        return 0;
+    const uint64_t at = address - region->start, length = region->end - region->start;
+    return (unsigned)(next_bit(region->starts, at + 1, length) - at);
+}
+
+bool pf_pgo_crosses_jump(const struct pf_pgo_code *code, uint64_t first, uint64_t end)
+{
+    for (const struct region *region; first < end && (region = region_at(code, first)); first = region->end) {
+        const uint64_t from = first > region->start ? first - region->start : 0;
+        const uint64_t to =
+            end < region->end ? end > region->start ? end - region->start : 0 : region->end - region->start;
+        if (next_bit(region->jumps, from, to) < to)
+            return true;
+    }
+    return false;
 }

@@ -20,7 +20,7 @@ struct pf_pgo_function {
 
 struct pf_pgo_code;
 
-/* Reads the ELF file. Errors: OPEN, READ, FORMAT, DAMAGED, MEMORY; UNSUPPORTED: instructions of an unknown machine. */
+/* Reads the ELF file. Errors: OPEN, READ, FORMAT, DAMAGED, MEMORY. */
 int pf_pgo_code_open(const char *path, const struct perfile_allocator *allocator, struct pf_pgo_code **code,
                      struct perfile_error *error);
 /* NULL is allowed. */
@@ -31,6 +31,8 @@ const struct pf_pgo_function *pf_pgo_functions(const struct pf_pgo_code *code, s
 /* The last of the functions that starts at or before the address, if it reaches it; else NULL. */
 const struct pf_pgo_function *pf_pgo_function_at(const struct pf_pgo_code *code, uint64_t address);
 
+/* The instructions of its machine are known: x86, AArch64. False: there are none for the functions below. */
+bool pf_pgo_has_instructions(const struct pf_pgo_code *code);
 /* An instruction of a code section starts there; those of procedure linkage tables (.plt, .plt.sec ...) do not count. */
 bool pf_pgo_is_instruction(const struct pf_pgo_code *code, uint64_t address);
 /* The first instruction at or after the address, before or at `last`; false: there is none. */

@@ -30,4 +30,9 @@ struct pf_pgo_format {
     int (*write)(struct pf_pgo_writing *writing, struct pf_text *out, struct perfile_error *error);
 };
 
+/* "120-139:2573" and "207->120:3", for `arrow` "-" and "->". */
+void pf_pgo_put_line(struct pf_text *out, uint64_t from, const char *arrow, uint64_t to, uint64_t count);
+/* How many functions the binary has, and in how many of them code ran. */
+void pf_pgo_count_functions(const struct pf_pgo_writing *writing, const struct pf_pgo_code *code);
+
 #endif

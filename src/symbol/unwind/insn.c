@@ -39,6 +39,27 @@ static const struct {
     {EM_PPC64, powerpc_bytes}, {EM_RISCV, riscv_bytes}, {EM_S390, s390_bytes},
 };
 
+/* Instructions are little-endian whatever the data are. */
+static enum pf_insn_flow aarch64_flow(const uint8_t *code)
+{
+    static const struct {
+        uint32_t mask, value;
+        enum pf_insn_flow flow;
+    } forms[] = {
+        {0xfc000000, 0x14000000, PF_INSN_JUMP},   /* b */
+        {0xfc000000, 0x94000000, PF_INSN_CALL},   /* bl */
+        {0xfefff000, 0xd61f0000, PF_INSN_JUMP},   /* br, braaz, braa */
+        {0xfefff000, 0xd63f0000, PF_INSN_CALL},   /* blr, blraaz, blraa */
+        {0xfffff000, 0xd65f0000, PF_INSN_RETURN}, /* ret, retaa */
+        {0xffffffff, 0xd69f03e0, PF_INSN_RETURN}, /* eret */
+    };
+    const uint32_t word = code[0] | (uint32_t)code[1] << 8 | (uint32_t)code[2] << 16 | (uint32_t)code[3] << 24;
+    for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++)
+        if ((word & forms[i].mask) == forms[i].value)
+            return forms[i].flow;
+    return PF_INSN_NEXT;
+}
+
 bool pf_insn_decode(const struct pf_insn_machine *machine, const uint8_t *code, size_t bytes, struct pf_insn *insn)
 {
     *insn = (struct pf_insn){0};
@@ -49,5 +70,7 @@ bool pf_insn_decode(const struct pf_insn_machine *machine, const uint8_t *code, 
             insn->bytes = machines[i].bytes(machine, code);
     if (insn->bytes > bytes)
         insn->bytes = 0;
+    if (insn->bytes && machine->elf_machine == EM_AARCH64)
+        insn->flow = aarch64_flow(code);
     return insn->bytes;
 }

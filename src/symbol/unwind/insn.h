@@ -17,9 +17,18 @@ struct pf_insn_machine {
     bool is_thumb; /* of a function, not of its file */
 };
 
+/* Where control goes after it. */
+enum pf_insn_flow {
+    PF_INSN_NEXT, /* to the next one, or somewhere if a condition holds */
+    PF_INSN_CALL,
+    PF_INSN_JUMP, /* never to the next one */
+    PF_INSN_RETURN,
+};
+
 struct pf_insn {
     unsigned bytes;
-    bool jumps; /* x86: control never continues after it, or comes back by a call */
+    bool jumps;             /* x86: control never continues after it, or comes back by a call */
+    enum pf_insn_flow flow; /* x86, AArch64; PF_INSN_NEXT of others */
 };
 
 /*

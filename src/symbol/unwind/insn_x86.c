@@ -220,6 +220,24 @@ static bool leaves(const struct decoder *d)
     return d->map == MAP_0F && memchr(system, d->opcode, sizeof(system));
 }
 
+static bool is_one_of(const struct decoder *d, const char *opcodes)
+{
+    return d->opcode && strchr(opcodes, (int)d->opcode);
+}
+
+static enum pf_insn_flow flow_of(const struct decoder *d)
+{
+    const unsigned middle = d->modrm >> 3 & 7;
+    if (d->is_vector || d->ends_here || d->map != MAP_ONE)
+        return PF_INSN_NEXT;
+    if (d->opcode == 0xff)
+        return middle == 2 || middle == 3 ? PF_INSN_CALL : middle == 4 || middle == 5 ? PF_INSN_JUMP : PF_INSN_NEXT;
+    return is_one_of(d, "\x9a\xe8")               ? PF_INSN_CALL
+           : is_one_of(d, "\xe9\xea\xeb")         ? PF_INSN_JUMP
+           : is_one_of(d, "\xc2\xc3\xca\xcb\xcf") ? PF_INSN_RETURN
+                                                  : PF_INSN_NEXT;
+}
+
 bool pf_insn_decode_x86(bool is_64, const uint8_t *code, size_t bytes, struct pf_insn *insn)
 {
     struct decoder d = {
@@ -228,5 +246,6 @@ bool pf_insn_decode_x86(bool is_64, const uint8_t *code, size_t bytes, struct pf
     take_opcode(&d);
     take_rest(&d, what_follows(&d));
     *insn = (struct pf_insn){.bytes = d.bad ? 0 : d.at, .jumps = !d.bad && leaves(&d)};
+    insn->flow = d.bad ? PF_INSN_NEXT : flow_of(&d);
     return !d.bad;
 }

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT */
+/* The parts of a struct perfile_pgo: reading recordings (collect.c), their binaries (files.c), and what is known of each
+ * binary in the end (profiles.c). */
+#ifndef PF_ANALYSIS_PGO_PARTS_H
+#define PF_ANALYSIS_PGO_PARTS_H
+
+#include "analysis/complete_options.h"
+#include "analysis/pgo/modules.h"
+#include "analysis/pgo/pgo.h"
+#include "analysis/pgo/tally.h"
+#include "symbol/find/find.h"
+
+/* An ELF file. Texts are in the arena of the pgo. */
+struct pf_pgo_file {
+    const char *path; /* NULL: not found, or not readable */
+    const char *debug_path;
+    uint8_t build_id[20];
+    uint8_t build_id_bytes;
+    struct pf_pgo_segment *segments; /* PT_LOADs, in the arena */
+    size_t segment_count;
+    uint64_t reference;              /* of a kernel: the address of the symbol that its mapping names; 0: not known */
+    char other_build_id[2 * 20 + 1]; /* of a file of that name that is another build; "": there is none, or no id */
+    bool build_id_differs;
+};
+
+/* How a recording is searched for binaries: kept, since paths in its bundle are valid as long. */
+struct pf_pgo_search {
+    struct pf_find_options find;
+    char *archive_dir; /* owned; NULL: none */
+};
+
+struct pf_pgo_binary {
+    struct pf_pgo_profile profile; /* arrays are owned */
+    const struct pf_pgo_file *file;
+    const struct pf_pgo_module *module; /* the first of its modules */
+    struct pf_pgo_trace *traces;
+    size_t trace_count, trace_capacity;
+    struct pf_pgo_hit {
+        uint64_t address;
+        uint64_t event;
+        uint64_t count;
+    } * hits; /* addresses of samples by event */
+    size_t hit_count, hit_capacity;
+    struct pf_pgo_branch *branches;
+    size_t branch_capacity;
+    struct pf_pgo_range *ranges;
+    size_t range_capacity;
+    struct pf_pgo_address *addresses;
+    size_t address_capacity;
+};
+
+struct perfile_pgo {
+    struct pf_watch watch;
+    struct perfile_pgo_options options; /* points at the complete ones */
+    struct pf_complete_options complete;
+    struct pf_arena texts;
+    struct pf_pgo_file own;    /* options.binary */
+    struct pf_pgo_file *files; /* of the modules of the same number; NULL: `own` is that of all */
+    size_t file_count, file_capacity;
+    struct pf_pgo_search *searches;
+    size_t search_count, search_capacity;
+    struct pf_pgo_modules modules;
+    struct pf_tally traces;    /* locations: from, to, end */
+    struct pf_tally addresses; /* location, and the number of the event */
+    const char **events;       /* their names */
+    size_t event_count, event_capacity;
+    struct perfile_pgo_counts totals;
+    struct pf_pgo_binary *binaries;
+    size_t binary_count, binary_capacity;
+    bool ended;
+};
+
+/* collect.c: reads a recording to its end. */
+int pf_pgo_collect(struct perfile_pgo *pgo, struct perfile_reader *reader, struct perfile_error *error);
+/* files.c: the file of options.binary. */
+int pf_pgo_open_own(struct perfile_pgo *pgo, struct perfile_error *error);
+/* The files of the modules that were hit and not searched before. The reader is that of the recording. */
+int pf_pgo_find_files(struct perfile_pgo *pgo, struct perfile_reader *reader, struct perfile_error *error);
+void pf_pgo_close_searches(struct perfile_pgo *pgo);
+/* profiles.c */
+int pf_pgo_make_profiles(struct perfile_pgo *pgo, struct perfile_error *error);
+void pf_pgo_close_profiles(struct perfile_pgo *pgo);
+
+#endif
