@@ -24,12 +24,12 @@ HEX = ID.hex()
 LONG = 'd' * 120  # a name that needs more than a tar header
 
 
-def program():
-    """x86-64, one function `compute` at 0x1000, a build id."""
+def program(function=b'compute', build_id=ID):
+    """x86-64, one function of 64 bytes at 0x1000, a build id of 20 bytes, and as many bytes for the code."""
     names = b'\0.note.gnu.build-id\0.text\0.symtab\0.strtab\0.shstrtab\0'
-    note = struct.pack('<III', 4, len(ID), 3) + b'GNU\0' + ID
+    note = struct.pack('<III', 4, len(build_id), 3) + b'GNU\0' + build_id
     symbols = bytes(24) + struct.pack('<IBBHQQ', 1, 0x12, 0, 2, 0x1000, 64)
-    parts, place, headers = [note, bytes(64), symbols, b'\0compute\0', names], [], []
+    parts, place, headers = [note, bytes(64), symbols, b'\0' + function + b'\0', names], [], []
     body = bytearray(64 + 56)
     for part in parts:
         body += bytes(-len(body) % 16)

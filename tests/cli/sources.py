@@ -11,6 +11,7 @@ import sys
 import tempfile
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent))
+import build_ids
 import go_names
 import hermetic
 
@@ -110,6 +111,45 @@ case('the file that was mapped', of_file(), {**PROGRAM, **HERE}, NAMED, no_note=
 case('another inode', of_file(1), {**PROGRAM, **HERE}, NAMED, note=REPLACED)
 case('another device, too: an overlay', of_file(1, 1), {**PROGRAM, **HERE}, NAMED, no_note=REPLACED)
 case('another machine', of_file(1, features=FEATURES.replace('host', 'other')), {**PROGRAM, **HERE}, NAMED, no_note=REPLACED)
+
+# ---- files of the wrong build, and addresses a page beside what is mapped
+
+OWN_ID, OTHER_ID = bytes(range(1, 21)), bytes(range(2, 22))
+CALLED, CODE_AT = build_ids.program(b'called', OWN_ID)
+START = 0x500000
+
+
+def of_build(name, build_id, start=START, misc=2, time=1):
+    """A mapping of the code, which is one page, in the kernel for misc 1."""
+    pid, pgoff = (-1, 0) if misc == 1 else (7, CODE_AT)
+    return (f'record MMAP2 misc={0x4000 + misc:#x} pid={pid} tid={max(pid, 0)} addr={start:#x} len=0x2000 pgoff={pgoff} build_id_size=20 '
+            f'build_id=hex:{build_id.hex()} prot=5 filename="{name}" | pid={pid} tid={max(pid, 0)} time={time}\n')
+
+
+case('the build that was mapped', of_build('/opt/called', OWN_ID) + sample(START + 4), {'opt/called': CALLED}, ['called (/opt/called)'])
+case('another build', of_build('/opt/called', OTHER_ID) + sample(START + 4), {'opt/called': CALLED}, ['[unknown] (/opt/called)'])
+case('after the function', of_build('/opt/called', OWN_ID) + sample(START + 0x40), {'opt/called': CALLED}, ['[unknown] (/opt/called)'])
+case('a page before the mapping', of_build('/opt/called', OWN_ID) + sample(START - PAGE + 4), {'opt/called': CALLED}, ['[unknown] ([unknown])'])
+case('a page after the mapping', of_build('/opt/called', OWN_ID) + sample(START + 0x2004), {'opt/called': CALLED}, ['[unknown] ([unknown])'])
+case('a page further in the mapping', of_build('/opt/called', OWN_ID) + sample(START + PAGE + 4), {'opt/called': CALLED}, ['[unknown] (/opt/called)'])
+case('the mapping of another process', of_build('/opt/called', OWN_ID) + sample(START + 4, 8), {'opt/called': CALLED}, ['[unknown] ([unknown])'])
+
+# ---- modules of the kernel, for all of which some versions of perf recorded the build id of the first
+
+MODULES = {'lib/modules/6.9/one.ko': build_ids.program(b'one_sent', OWN_ID)[0], 'lib/modules/6.9/two.ko': build_ids.program(b'two_sent', OTHER_ID)[0]}
+FIRST, SECOND = 0xffffffffc0000000, 0xffffffffc0010000
+ONE, TWO = '/lib/modules/6.9/one.ko', '/lib/modules/6.9/two.ko'
+
+
+def in_modules(second_id, *addresses):
+    return (of_build(ONE, OWN_ID, FIRST, 1) + of_build(TWO, second_id, SECOND, 1, 2) + ''.join(sample(ip, misc=1) for ip in addresses))
+
+
+case('two modules', in_modules(OTHER_ID, FIRST + 0x1004, SECOND + 0x1004), MODULES, [f'one_sent ({ONE})', f'two_sent ({TWO})'])
+case('a module with the build id of another', in_modules(OWN_ID, FIRST + 0x1004, SECOND + 0x1004), MODULES,
+     [f'one_sent ({ONE})', f'two_sent ({TWO})'])
+case('a module of another build', in_modules(bytes(20 * [9]), SECOND + 0x1004), MODULES, [f'[unknown] ({TWO})'])
+case('a page beside the function of a module', in_modules(OTHER_ID, SECOND + 4, SECOND + 0x2004), MODULES, [f'[unknown] ({TWO})', '[unknown] ([unknown])'])
 
 
 def names(perfile, folder, recording, symfs=True):
