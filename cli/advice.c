@@ -118,7 +118,9 @@ void pf_advice_take(void *context, const struct perfile_trouble *trouble)
     if (trouble->path && !advice->of[trouble->kind].path)
         advice->of[trouble->kind].path = strdup(trouble->path);
     advice->of[trouble->kind].count += trouble->count;
-    advice->of[trouble->kind].total = trouble->total;
+    if (!advice->of[trouble->kind].total || advice->of[trouble->kind].recording != trouble->recording)
+        advice->of[trouble->kind].total += trouble->total;
+    advice->of[trouble->kind].recording = trouble->recording;
 }
 
 /* ---- printing ---------------------------------------------------------------------------------------------------- */

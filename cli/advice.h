@@ -11,7 +11,8 @@ struct pf_advice {
     bool names_modules; /* the output itself says which modules have no symbols, and why */
     bool over;          /* the recording is read again: nothing new is collected */
     struct {
-        uint64_t count, total;
+        uint64_t count, total; /* of all recordings */
+        const char *recording; /* the last one */
         unsigned modules;
         char names[256];
         char *path; /* of the first one's file; owned */

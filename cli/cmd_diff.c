@@ -172,6 +172,36 @@ static const struct pf_option baseline_options[] = {
     {0},
 };
 
+static const struct pf_value percentages[] = {
+    {"absolute", "of all samples of the event; the default"},
+    {"relative", "of the samples that pass the filters"},
+    {0},
+};
+
+#define CHANGES(option, short_option, bit, text) PF_BITS(option, short_option, OWN(changes.flags), bit, text)
+static const struct pf_option perf_options[] = {
+    PF_FLAG("stdio", 0, OWN(stdio),
+            "Print perf's table, also of more than two recordings: the shares of the first one, the baseline, and how "
+            "those of each other one differ. The default when called perf, and for more than two recordings."),
+    PF_ROW(TEXT, "compute", 'c', "HOW", OWN(compute),
+           "What is computed: delta-abs (the difference of the percentages, sorted by its size), delta, ratio (of the "
+           "periods), or wdiff:W1,W2 (the difference of the periods, that of the baseline times W1, the other times "
+           "W2) [delta-abs]."),
+    PF_ROW(TEXT, "order", 'o', "N", OWN(order),
+           "Sort rows by what was computed for recording N; 0: by their weight in the baseline [1]."),
+    CHANGES("period", 'p', PERFILE_CHANGES_PERIOD, "Also print the periods."),
+    CHANGES("formula", 'F', PERFILE_CHANGES_FORMULA, "Also print what was computed, in numbers."),
+    CHANGES("baseline-only", 'b', PERFILE_CHANGES_BASELINE_ONLY,
+            "Only rows of the baseline that another recording has, too."),
+    PF_ROW(TEXT, "dsos", 'd', "LIST", PF_AT(report.dsos), "Only samples in these files: libc.so.6,make."),
+    PF_ROW(TEXT, "symbols", 'S', "LIST", PF_AT(report.symbols), "Only samples in these functions."),
+    PF_VALUES(CHOICE, "percentage", 0, "HOW", PF_AT(report.percentage), .table = percentages,
+              "What percentages are relative to."),
+    PF_ROW(TEXT, "field-separator", 't', "TEXT", PF_AT(report.separator),
+           "Print this between columns instead of spaces."),
+    {0},
+};
+
 static const struct pf_option print_options[] = {
     PF_VALUES(CHOICE, "format", 0, "FORMAT", PF_AT(format), .known = format_at, "The output format."),
     PF_VALUES(LIST, "columns", 0, "LIST", PF_AT(columns), .known = column_at,
@@ -797,6 +827,8 @@ static int run_diff(const struct pf_command *command, struct pf_settings *settin
     settings->also_written = pf_diff_own(settings)->against;
     if (settings->input)
         status = usage(command, "recordings are given without -i");
+    else if (pf_diff_is_perfs(settings))
+        status = pf_diff_run_perfs(command, settings);
     else if (!(status = choose_sides(&run)) && !(status = choose_options(&run)))
         status = is_flame_page(&run) ? write_flame_page(&run) : read_and_print(&run);
     close_run(&run);
@@ -809,13 +841,14 @@ const struct pf_command pf_command_diff = {
     .doc = "Compares recordings before and after a change, function by function. A recording is one observation: with "
            "three or more on each side a row is called more, less or same only if the runs show it; otherwise it is "
            "unsure. Functions and binaries are matched by name, across rebuilds.",
-    .operand = "BEFORE AFTER",
+    .operand = "BEFORE AFTER...",
     .operand_max = SIZE_MAX,
     .pages = true,
     .own_bytes = sizeof(struct pf_diff_settings),
     .groups = {PF_GROUP("Recordings", side_options), PF_GROUP("What is compared", row_options),
                PF_GROUP("Verdicts", test_options), PF_GROUP("Gate", gate_options),
-               PF_GROUP("Baselines", baseline_options), PF_GROUP("Output", print_options), &pf_comms_filter_group,
-               &pf_symbol_group, &pf_reading_group, &pf_limit_group, &pf_common_group},
+               PF_GROUP("Baselines", baseline_options), PF_GROUP("Output", print_options),
+               PF_GROUP("perf's layout, without verdicts", perf_options), &pf_comms_filter_group, &pf_symbol_group,
+               &pf_reading_group, &pf_limit_group, &pf_common_group},
     .run = run_diff,
 };

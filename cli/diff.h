@@ -15,6 +15,9 @@ struct pf_diff_settings {
     const char *sort, *per, *work, *noise, *margin, *alpha, *fail_above, *fail_on, *against;
     uint64_t keep;
     bool relative, inclusive, no_guesses, all, tree, update;
+    const char *compute, *order; /* of perf's layout */
+    bool stdio;
+    struct perfile_changes_options changes;
 };
 
 static inline struct pf_diff_settings *pf_diff_own(const struct pf_settings *settings)
@@ -51,6 +54,10 @@ int pf_diff_put_table(const struct pf_diff_output *output, const struct pf_comma
 
 /* The page of flame graphs. */
 int pf_diff_put_page(const struct pf_diff_output *output, const struct pf_command *command);
+
+/* diff_perf.c: perf's layout, which its options and more than two recordings without sides ask for. */
+bool pf_diff_is_perfs(const struct pf_settings *settings);
+int pf_diff_run_perfs(const struct pf_command *command, struct pf_settings *settings);
 
 /* diff_ci.c: formats for continuous integration. */
 void pf_diff_put_junit(const struct pf_diff_output *output);

@@ -268,7 +268,7 @@ struct pf_command {
     bool interactive;                         /* has a view for terminals, see tui/tui.h */
     bool findings;                            /* the output itself reports what is wrong with the recording */
     size_t own_bytes;                         /* of what `settings->own` points at */
-    const struct pf_option_group *groups[12]; /* NULL-terminated */
+    const struct pf_option_group *groups[13]; /* NULL-terminated */
     int (*run)(const struct pf_command *command, struct pf_settings *settings);
 };
 

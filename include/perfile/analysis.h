@@ -49,6 +49,7 @@ struct perfile_trouble {
     const char *build_id;       /* recorded, as hexadecimal digits; "": not recorded */
     const char *other_build_id; /* of the file that is another build; "": it has none. NULL: there is no such file */
     uint64_t count, total;
+    const char *recording; /* perfile_symbol_options.recording, or NULL */
 };
 
 /* A file that symbols, lines or unwinding use. Made by the library; members are added at the end. */
@@ -429,6 +430,34 @@ struct perfile_export_options {
 };
 #define PERFILE_EXPORT_OPTIONS_INIT PERFILE_SIZED(struct perfile_export_options)
 
+/* diff: what is computed of two recordings, for each row. */
+enum perfile_changes_compute {
+    PERFILE_CHANGES_DELTA_ABS, /* the difference of the percentages; rows are sorted by its size */
+    PERFILE_CHANGES_DELTA,     /* the same, sorted by its value */
+    PERFILE_CHANGES_RATIO,     /* of the periods */
+    PERFILE_CHANGES_WEIGHTED,  /* the difference of the weighted periods */
+};
+
+enum perfile_changes_flags {
+    PERFILE_CHANGES_BASELINE_ONLY = 1 << 0, /* only rows of the first recording that another one has, too */
+    PERFILE_CHANGES_PERIOD = 1 << 1,        /* columns with the periods */
+    PERFILE_CHANGES_FORMULA = 1 << 2,       /* columns with what was computed */
+};
+
+/*
+ * diff: the recordings `more` beside the first one, the baseline, in perf's layout. Rows are grouped by
+ * perfile_report_options.sort, "dso,symbol" by default. For differences with intervals and verdicts see perfile/diff.h.
+ */
+struct perfile_changes_options {
+    size_t size;      /* sizeof(struct perfile_changes_options) */
+    unsigned flags;   /* enum perfile_changes_flags */
+    uint32_t compute; /* enum perfile_changes_compute */
+    /* Rows are sorted by what was computed for the recording of this number, the baseline being 0: by its weight. */
+    uint64_t order;
+    int64_t weight_before, weight_after; /* of WEIGHTED: of the period in the baseline, and in the other recording */
+};
+#define PERFILE_CHANGES_OPTIONS_INIT PERFILE_SIZED(struct perfile_changes_options)
+
 /* script, report: the header of the recording, as perf prints it. */
 enum perfile_header_flags {
     PERFILE_HEADER_FIRST = 1 << 0, /* before all else */
@@ -483,12 +512,13 @@ struct perfile_output_options {
      */
     const struct perfile_allocator *allocator;
     /*
-     * export, stat: further recordings; their profiles are merged with that of the reader. Each must be at its start,
+     * export, stat, diff: further recordings, whose profiles export merges with that of the reader. Each must be at its start,
      * and is read to its end. `more_paths` (as perfile_symbol_options.recording) or members of it may be NULL.
      */
     struct perfile_reader *const *more;
     const char *const *more_paths;
     size_t more_count;
+    const struct perfile_changes_options *changes; /* diff */
 };
 #define PERFILE_OUTPUT_OPTIONS_INIT PERFILE_SIZED(struct perfile_output_options)
 

@@ -328,7 +328,8 @@ static void report_trouble(const struct pf_profile *profile, unsigned kind, cons
                                             .name = module ? module->name : NULL,
                                             .short_name = module ? module->short_name : NULL,
                                             .count = count,
-                                            .total = total};
+                                            .total = total,
+                                            .recording = profile->find_jit.recording};
     if (count && profile->find_jit.trouble)
         profile->find_jit.trouble(profile->find_jit.trouble_context, &trouble);
 }

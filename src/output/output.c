@@ -147,6 +147,7 @@ struct complete_options {
     struct perfile_export_options exports;
     struct perfile_annotate_options annotate;
     struct perfile_event_options events;
+    struct perfile_changes_options changes;
     struct pf_complete_options more;
 };
 
@@ -162,7 +163,7 @@ static const struct part {
 } parts[] = {
     PART(flame, "flame options"),       PART(report, "report options"), PART(script, "script options"),
     PART(dump, "dump options"),         PART(stat, "stat options"),     PART(exports, "export options"),
-    PART(annotate, "annotate options"), PART(events, "event options"),
+    PART(annotate, "annotate options"), PART(events, "event options"),  PART(changes, "diff options"),
 };
 
 static int take_part(struct complete_options *complete, const struct part *part, struct perfile_error *error)

@@ -136,7 +136,8 @@ static void report_missing(const struct pf_symbols *symbols)
                                                 .build_id = module->build_id,
                                                 .other_build_id = module->other_build_id,
                                                 .count = module->addresses,
-                                                .total = total};
+                                                .total = total,
+                                                .recording = symbols->find.recording};
         if (pf_module_is_missing(module))
             symbols->find.trouble(symbols->find.trouble_context, &trouble);
     }

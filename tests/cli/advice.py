@@ -106,6 +106,8 @@ def main():
             lines = [line for line in done.stderr.decode().splitlines() if 'no symbols' in line or 'callchains' in line]
             return done.returncode, lines
 
+        lines = run('export', '--format', 'folded', 'full', 'broken', 'full')[1]
+        expect('shares of several recordings', lines and ' 100% of the callchains have all' in ''.join(lines), lines)
         for one, (_, said) in WRONG.items():
             status, lines = run('flame', '--format', 'folded', one)
             got = [line for line in lines if line.startswith(f'perfile: {one}: {said}')]

@@ -121,6 +121,9 @@ static const struct member stat_members[] = {
     MEMBER(stat_options, title, TEXT, 0, "title|\x1b["),
     MEMBER(stat_options, metrics, TEXT, 0, "a=cycles/instructions|b=1/0|x=(|c=min(a, b) if d else 1"),
 };
+static const struct member changes_members[] = {
+    MEMBER(changes_options, flags, FLAGS, PERFILE_CHANGES_FORMULA, NULL),
+};
 static const struct member export_members[] = {
     MEMBER(export_options, keys, TEXT, 0, "comm|pid,tid|mem,trace|tot|stack|x"),
     MEMBER(export_options, addresses, YES, 0, NULL),
@@ -253,7 +256,9 @@ static void write_by_chance(const uint8_t *data, size_t bytes, const struct perf
     struct perfile_dump_options dump = PERFILE_DUMP_OPTIONS_INIT;
     struct perfile_stat_options stat = PERFILE_STAT_OPTIONS_INIT;
     struct perfile_export_options exports = PERFILE_EXPORT_OPTIONS_INIT;
+    struct perfile_changes_options changes = PERFILE_CHANGES_OPTIONS_INIT;
     struct perfile_output_options options = PERFILE_OUTPUT_OPTIONS_INIT;
+    set_members(&changes, changes_members, COUNT(changes_members), chance);
     set_members(&filter, filter_members, COUNT(filter_members), chance);
     set_members(&flame, flame_members, COUNT(flame_members), chance);
     set_members(&report, report_members, COUNT(report_members), chance);
@@ -274,6 +279,8 @@ static void write_by_chance(const uint8_t *data, size_t bytes, const struct perf
     options.dump = &dump;
     options.stat = &stat;
     options.exports = &exports;
+    changes.compute = (uint32_t)(next(chance) % (PERFILE_CHANGES_WEIGHTED + 1));
+    options.changes = &changes;
     write_output(data, bytes, info, &options);
 }
 

@@ -186,6 +186,7 @@ WRITE_WITH(stat)
 WRITE_WITH(exports)
 WRITE_WITH(annotate)
 WRITE_WITH(events)
+WRITE_WITH(changes)
 
 static int filter_stream(const void *sized)
 {
@@ -329,6 +330,7 @@ static const struct {
     {write_with_exports, sizeof(struct perfile_export_options)},
     {write_with_annotate, sizeof(struct perfile_annotate_options)},
     {write_with_events, sizeof(struct perfile_event_options)},
+    {write_with_changes, sizeof(struct perfile_changes_options)},
     {open_profile, sizeof(struct perfile_profile_options)},
     {merge_profiles, sizeof(struct perfile_profile_merge_options)},
     {filter_profile, sizeof(struct perfile_filter)},
