@@ -170,21 +170,29 @@ static void show_module(struct pf_feature_walk *w)
     show_offset(w, "memory_offset_of_min_vaddr");
 }
 
-/* FileFeature {1 path, 2 type, 3 min_vaddr, 4 repeated Symbol, 5 DexFile, 6 ElfFile, 7 KernelModule} */
+/*
+ * FileFeature {1 path, 2 type, 3 min_vaddr, 4 repeated Symbol, 5 DexFile, 6 ElfFile, 7 KernelModule}, and of perfile's own
+ * 100 content: the complete file
+ */
 enum { FILE_PATH = 1, FILE_TYPE, FILE_MIN_VADDR, FILE_SYMBOL, FILE_DEX, FILE_ELF, FILE_MODULE, FILE_FIELDS };
+enum { FILE_CONTENT = 100 };
 
 /* Fields may come in any order, so the single ones are collected before the symbols are walked. */
 static void show_file2(struct pf_feature_walk *w)
 {
     static void (*const details[FILE_FIELDS])(struct pf_feature_walk *) = {
         [FILE_DEX] = show_dex_file, [FILE_ELF] = show_elf_file, [FILE_MODULE] = show_module};
-    struct field field, single[FILE_FIELDS] = {{0}};
+    struct field field, single[FILE_FIELDS] = {{0}}, content = {0};
     for (struct pf_cursor message = *w->c; take_field(&message, &field);)
         if (field.number < FILE_FIELDS)
             single[field.number] = field;
+        else if (field.number == FILE_CONTENT)
+            content = field;
     emit_field_text(w, "path", &single[FILE_PATH]);
     pf_emit_unsigned(w->e, "type", PERFILE_MEANS_NUMBER, single[FILE_TYPE].value);
     pf_emit_unsigned(w->e, "min_vaddr", PERFILE_MEANS_ADDRESS, single[FILE_MIN_VADDR].value);
+    if (content.number)
+        pf_emit_bytes(w->e, "content", content.body.at, pf_cursor_left(&content.body));
     pf_emit_begin(w->e, "symbols", true);
     while (!w->e->stopped && take_field(w->c, &field))
         if (field.number == FILE_SYMBOL)

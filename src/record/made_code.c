@@ -46,10 +46,20 @@ static void find_comm(struct pf_made_code_region *region)
         region->comm[0] = 0;
 }
 
+/* JITs map a part of the file that marks it, once. */
+static void add_dump(struct pf_made_code *code, uint32_t pid, const char *name)
+{
+    if (code->dump_count == PF_MADE_CODE_REGIONS || strlen(name) >= PF_MADE_CODE_PATH)
+        return;
+    struct pf_made_code_dump *dump = &code->dumps[code->dump_count++];
+    dump->pid = pid;
+    memcpy(dump->name, name, strlen(name) + 1);
+}
+
 void pf_made_code_map(struct pf_made_code *code, uint32_t pid, uint64_t start, uint64_t bytes, const char *name)
 {
-    if (is_dump(name) && code->dumper_count < PF_MADE_CODE_REGIONS)
-        code->dumpers[code->dumper_count++] = pid;
+    if (is_dump(name))
+        add_dump(code, pid, name);
     if (!pf_is_memory_name(name) || start + bytes < start || grows(code, pid, start, start + bytes) ||
         code->count == PF_MADE_CODE_REGIONS)
         return;
@@ -72,17 +82,25 @@ static bool has_map_in(const char *folder, const char *name)
     return found;
 }
 
-static bool has_pid(const uint32_t *pids, size_t count, uint32_t pid)
+static bool is_mapped(const struct pf_made_code *code, uint32_t pid)
 {
-    for (size_t i = 0; i < count; i++)
-        if (pids[i] == pid)
+    for (size_t i = 0; i < code->mapped_count; i++)
+        if (code->mapped[i] == pid)
+            return true;
+    return false;
+}
+
+static bool has_dump(const struct pf_made_code *code, uint32_t pid)
+{
+    for (size_t i = 0; i < code->dump_count; i++)
+        if (code->dumps[i].pid == pid)
             return true;
     return false;
 }
 
 void pf_made_code_note_map(struct pf_made_code *code, uint32_t pid)
 {
-    if (!has_pid(code->mapped, code->mapped_count, pid) && code->mapped_count < PF_COUNT(code->mapped))
+    if (!is_mapped(code, pid) && code->mapped_count < PF_COUNT(code->mapped))
         code->mapped[code->mapped_count++] = pid;
 }
 
@@ -91,7 +109,7 @@ static bool has_names(const struct pf_made_code *code, uint32_t pid)
 {
     char name[32], folder[48];
     struct stat here, there;
-    if (has_pid(code->dumpers, code->dumper_count, pid) || has_pid(code->mapped, code->mapped_count, pid))
+    if (has_dump(code, pid) || is_mapped(code, pid))
         return true;
     snprintf(name, sizeof(name), "perf-%" PRIu32 ".map", pid);
     snprintf(folder, sizeof(folder), "/proc/%" PRIu32 "/root/tmp", pid);

@@ -6,7 +6,7 @@
 #include "base/bytes.h"
 #include "base/note.h"
 
-enum { PF_MADE_CODE_REGIONS = 64, PF_MADE_CODE_NAME = 16 };
+enum { PF_MADE_CODE_REGIONS = 64, PF_MADE_CODE_NAME = 16, PF_MADE_CODE_PATH = 256 };
 
 struct pf_made_code {
     struct pf_made_code_region {
@@ -16,16 +16,19 @@ struct pf_made_code {
         char comm[PF_MADE_CODE_NAME];
     } regions[PF_MADE_CODE_REGIONS];
     size_t count;
-    uint32_t dumpers[PF_MADE_CODE_REGIONS]; /* processes that write a jitdump file */
-    size_t dumper_count;
-    uint32_t mapped[PF_MADE_CODE_REGIONS]; /* processes whose perf map was seen */
+    struct pf_made_code_dump {
+        uint32_t pid;
+        char name[PF_MADE_CODE_PATH];
+    } dumps[PF_MADE_CODE_REGIONS]; /* jitdump files that processes write */
+    size_t dump_count;
+    uint32_t mapped[PF_MADE_CODE_REGIONS]; /* processes whose perf map or jitdump file was seen */
     size_t mapped_count;
 };
 
 /* A mapping, as MMAP2 records have it. */
 void pf_made_code_map(struct pf_made_code *code, uint32_t pid, uint64_t start, uint64_t bytes, const char *name);
 
-/* A perf map of the process was seen. */
+/* A perf map or jitdump file of the process was seen. */
 void pf_made_code_note_map(struct pf_made_code *code, uint32_t pid);
 /* No region before it belongs to the same process. */
 bool pf_made_code_is_first(const struct pf_made_code *code, size_t index);

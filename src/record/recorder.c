@@ -18,7 +18,7 @@
 #include "record/event_cgroups.h"
 #include "record/events.h"
 #include "record/machine.h"
-#include "record/kept_maps.h"
+#include "record/kept_files.h"
 #include "record/made_code.h"
 #include "record/mapped_ids.h"
 #include "record/pids.h"
@@ -81,7 +81,7 @@ struct perfile_recorder {
     bool synthesized_before;    /* what runs */
     struct pf_pids pids;        /* of processes that were started meanwhile; unless everybody is recorded */
     struct pf_made_code made_code;
-    struct pf_kept_maps kept_maps;
+    struct pf_kept_files kept_files;
     struct pf_mapped_ids mapped_ids;
     bool has_maps;    /* the records at hand */
     uint16_t time_at; /* of samples; the same for all events */
@@ -659,7 +659,7 @@ int perfile_recorder_open(const struct perfile_recorder_options *options, struct
     if (!made)
         return pf_fail_memory(error, "recorder");
     made->allocator = allocator;
-    made->kept_maps.allocator = allocator;
+    made->kept_files.allocator = allocator;
     made->options = all;
     made->output = made->writer = writer;
     made->own_stage = stage;
@@ -693,7 +693,7 @@ void perfile_recorder_close(struct perfile_recorder *recorder)
     pf_free(allocator, recorder->lost, recorder->chosen.count * sizeof(*recorder->lost));
     pf_pids_close(&recorder->pids);
     pf_mapped_ids_close(&recorder->mapped_ids);
-    pf_kept_maps_close(&recorder->kept_maps);
+    pf_kept_files_close(&recorder->kept_files);
     pf_target_close(&recorder->target);
     pf_event_list_close(&recorder->chosen);
     pf_map_close(&recorder->opened_of_id);
@@ -1050,7 +1050,7 @@ int perfile_recorder_drain(struct perfile_recorder *recorder, int timeout_ms, st
     int result = recorder->chosen.overwrite ? 0 : drain_all(recorder, error);
     discard_ended(recorder, events, count);
     adapt_stacks(recorder);
-    pf_kept_maps_look(&recorder->kept_maps, &recorder->made_code);
+    pf_kept_files_look(&recorder->kept_files, &recorder->made_code, false);
     return result < 0 ? result : recorder->rings_alive > 0;
 }
 
@@ -1124,24 +1124,32 @@ static int write_losses(struct perfile_recorder *recorder, struct perfile_error 
     return result;
 }
 
+static void report_left_out(const struct perfile_recorder *recorder, const char *why)
+{
+    pf_events_note(&recorder->options, "names of code that JITs in containers made are left out: %s", why);
+}
+
 /* In streams perf must know a feature, and it has to fit into a record; an old perf gets what it knows. */
-static int write_kept_maps(const struct perfile_recorder *recorder, struct perfile_error *error)
+static int write_kept_files(struct perfile_recorder *recorder, struct perfile_error *error)
 {
     struct pf_text body;
-    if (!recorder->kept_maps.count || recorder->chosen.version)
+    unsigned left_out = 0;
+    pf_kept_files_look(&recorder->kept_files, &recorder->made_code, true);
+    if (!pf_kept_files_exist(&recorder->kept_files) || recorder->chosen.version)
         return 0;
     if (recorder->writer->options.mode == PERFILE_MODE_PIPE) {
-        pf_events_note(&recorder->options, "names of code that JITs in containers made are left out: streams cannot "
-                                           "hold them");
+        report_left_out(recorder, "streams cannot hold them");
         return 0;
     }
     if (pf_text_open(&body, recorder->allocator, NULL, NULL) < 0)
-        return pf_fail_memory(error, "maps of JITs");
+        return pf_fail_memory(error, "files of JITs");
     const int result =
-        pf_kept_maps_put(&recorder->kept_maps, &body)
+        pf_kept_files_put(&recorder->kept_files, &body, &left_out)
             ? perfile_writer_feature(recorder->writer, PERFILE_FEATURE_FILE2, body.data, body.used, error)
-            : pf_fail_memory(error, "maps of JITs");
+            : pf_fail_memory(error, "files of JITs");
     pf_text_close(&body);
+    if (left_out)
+        report_left_out(recorder, "their files are too large");
     return result;
 }
 
@@ -1158,7 +1166,7 @@ static int write_end(struct perfile_recorder *recorder, struct perfile_error *er
     if (result == 0 && young_later(recorder) && recorder->writer->options.mode != PERFILE_MODE_PIPE)
         result = pf_machine_features(recorder->writer, &recorder->chosen, PF_MACHINE_YOUNG, error);
     if (result == 0)
-        result = write_kept_maps(recorder, error);
+        result = write_kept_files(recorder, error);
     return result < 0 ? result : perfile_writer_flush(recorder->writer, error);
 }
 
@@ -1197,6 +1205,7 @@ static int stop(struct perfile_recorder *recorder, struct perfile_error *error)
     int result = perfile_recorder_disable(recorder, error);
     if (result == 0)
         result = perfile_recorder_snapshot(recorder, error);
+    pf_kept_files_look(&recorder->kept_files, &recorder->made_code, true);
     if (result == 0 && recorder->options.note)
         pf_made_code_notify(&recorder->made_code, recorder->counts.samples, recorder->options.note,
                             recorder->options.note_context);

@@ -6,12 +6,14 @@ Each case has its recording, the files below --symfs, and what script prints of 
 """
 import os
 import pathlib
+import struct
 import subprocess
 import sys
 import tempfile
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent))
 import build_ids
+import embedded
 import go_names
 import hermetic
 
@@ -37,6 +39,7 @@ def sample(ip, pid=7, time=9, misc=2):
 
 MAP = {'tmp/perf-7.map': b'7f0000001000 100 jit_fn\n'}
 CODE = 0x7f0000000000
+UNNAMED = ['[unknown] (/tmp/perf-7.map)']
 for memory in ('//anon', '/memfd:doublemapper (deleted)', '[anon:v8 code]', '[anon_shmem:code]', '/dev/shm/code', '/dev/zero (deleted)',
                '/opt/lib/gone.so (deleted)', '/opt/app.dll', '/anon_hugepage (deleted)'):
     case(f'map of {memory}', mapped(memory, CODE, length=0x2000) + sample(CODE + 0x1010), MAP, ['jit_fn (/tmp/perf-7.map)'])
@@ -50,13 +53,45 @@ for memory, expected in (('/memfd:x', 'jit_fn (/tmp/perf-7.map)'), ('/opt/gone (
          {'../perf-7.map': MAP['tmp/perf-7.map']}, [expected], symfs=False)
 
 
+# ---- jitdump files that the recording has, of containers
+
+DUMP_NAME = '/tmp/jit-3.dump'
+
+
+def jitdump(name=b'dumped'):
+    """One function of 64 bytes, made at the time 2."""
+    header = struct.pack('<6I2Q', 0x4a695444, 1, 40, 62, 0, 3, 0, 0)
+    load = struct.pack('<2I4Q', 3, 3, CODE + 0x1000, CODE + 0x1000, 64, 1) + name + bytes(65)
+    return header + struct.pack('<2IQ', 0, 16 + len(load), 2) + load
+
+
+def kept(pid, content, name=DUMP_NAME):
+    body = embedded.field(1, f'/proc/{pid}/root{name}'.encode()) + embedded.field(2, 100) + embedded.field(100, content)
+    return f'feature 132 hex:{(struct.pack("<I", len(body)) + body).hex()}\n'
+
+
+def dumped(*features, files=None, ip=CODE + 0x1010):
+    return ''.join(features) + mapped(DUMP_NAME, CODE + 0x8000) + mapped('//anon', CODE, length=0x2000) + sample(ip), files or {}
+
+
+MONOTONIC = {'attr': ATTR.replace('ids=1', 'ids=1 use_clockid=1 clockid=1')}
+case('a dump in the recording', *dumped(kept(7, jitdump())), ['dumped (/tmp/jitted-7-1.so)'], no_note='was not found', **MONOTONIC)
+case('a dump in the recording, after its code', *dumped(kept(7, jitdump()), ip=CODE + 0x1040), ['[unknown] ([unknown])'], **MONOTONIC)
+case('a dump in the recording, of another process', *dumped(kept(8, jitdump())), UNNAMED, note='was not found', **MONOTONIC)
+case('a dump in the recording, of another name', *dumped(kept(7, jitdump(), '/tmp/jit-4.dump')), UNNAMED, note='was not found', **MONOTONIC)
+case('dumps of two containers', *dumped(kept(8, jitdump(b'other'))[:-1], kept(7, jitdump())[len('feature 132 hex:'):]), ['dumped (/tmp/jitted-7-1.so)'], **MONOTONIC)
+case('a dump in the recording is that of the time', *dumped(kept(7, jitdump()), files={'tmp/jit-3.dump': jitdump(b'other')}),
+     ['dumped (/tmp/jitted-7-1.so)'], **MONOTONIC)
+case('a dump in the recording that is damaged', *dumped(kept(7, jitdump()[:20])), UNNAMED, note='/tmp/jit-3.dump is not a jitdump file', **MONOTONIC)
+
+
 # ---- memory over the code of a program, which moved it to large pages
 
 TEXT = 0x401000
 PROGRAM = {'bin/go': go_names.program(go_names.Table('1.20'))}
 LIBRARY = {'bin/go': go_names.program(go_names.Table('1.20'), kind=3)}
 BINARY, MEMORY = mapped('/bin/go', TEXT, pgoff=PAGE), mapped('//anon', TEXT, prot=7) + mapped('//anon', TEXT)
-NAMED, UNNAMED = ['main.main (/bin/go)'], ['[unknown] (/tmp/perf-7.map)']
+NAMED = ['main.main (/bin/go)']
 MOVED = '/bin/go: its code was moved to other memory (large pages), which has its names'
 case('moved code', BINARY + MEMORY + sample(TEXT), PROGRAM, NAMED, note=MOVED)
 case('moved code, memory of large pages', BINARY + mapped('/anon_hugepage (deleted)', TEXT) + sample(TEXT), PROGRAM, NAMED, note=MOVED)
@@ -167,7 +202,7 @@ def differences(perfile, assemble, one, folder):
         (folder / 'root' / path).write_bytes(data)
     recording = folder / 'perf.data'
     records = records if isinstance(records, str) else records(folder / 'root')
-    recording.write_bytes(subprocess.check_output(assemble, input=(ATTR + records).encode()))
+    recording.write_bytes(subprocess.check_output(assemble, input=(more.get('attr', ATTR) + records).encode()))
     if 'written' in more:
         os.utime(folder / 'root/tmp/perf-7.map', (more['written'],) * 2)
         os.utime(recording, (more['recorded'],) * 2)

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* A jitdump file: every record and every line of it, and the files that are made of its code. */
-#include <sys/mman.h>
-#include <unistd.h>
-
 #include "fuzz.h"
 #include "symbol/jit/jit_files.h"
 
@@ -26,25 +23,21 @@ static void touch_file(struct pf_jitdump *dump, const struct pf_jitdump_code *co
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 {
-    char path[64];
+    const struct pf_jitdump_content content = {"jitdump", data, bytes};
     struct pf_jitdump dump;
     struct pf_jitdump_code code;
-    int fd = memfd_create("jitdump", MFD_CLOEXEC);
-    FUZZ_REQUIRE(fd >= 0 && write(fd, data, bytes) == (ssize_t)bytes);
-    snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-    if (pf_jitdump_open(&dump, pf_allocator_or_default(NULL), path, NULL) == 0) {
-        uint64_t at = 0;
-        while (pf_jitdump_next(&dump, &code) > 0) {
-            FUZZ_REQUIRE(dump.at > at && dump.at <= bytes);
-            at = dump.at;
-            if (code.name)
-                fuzz_touch(code.name, strlen(code.name));
-            touch_lines(&dump, &code);
-            if (code.name)
-                touch_file(&dump, &code);
-        }
-        pf_jitdump_close(&dump);
+    uint64_t at = 0;
+    if (pf_jitdump_open_memory(&dump, pf_allocator_or_default(NULL), &content, NULL) < 0)
+        return 0;
+    while (pf_jitdump_next(&dump, &code) > 0) {
+        FUZZ_REQUIRE(dump.at > at && dump.at <= bytes);
+        at = dump.at;
+        if (code.name)
+            fuzz_touch(code.name, strlen(code.name));
+        touch_lines(&dump, &code);
+        if (code.name)
+            touch_file(&dump, &code);
     }
-    close(fd);
+    pf_jitdump_close(&dump);
     return 0;
 }

@@ -87,7 +87,7 @@ static void test_too_many(void **state)
         pf_made_code_map(&code, (uint32_t)getpid(), START + i * 2 * BYTES, BYTES, "jit-1.dump");
     }
     assert_int_equal(code.count, PF_MADE_CODE_REGIONS);
-    assert_int_equal(code.dumper_count, PF_MADE_CODE_REGIONS);
+    assert_int_equal(code.dump_count, PF_MADE_CODE_REGIONS);
 }
 
 int main(void)

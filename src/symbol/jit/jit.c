@@ -13,6 +13,7 @@
 #include "symbol/find/bundle.h"
 #include "symbol/jit/jit_elf.h"
 #include "symbol/jit/jit_files.h"
+#include "symbol/jit/jit_kept.h"
 #include "symbol/jit/jitdump.h"
 
 enum {
@@ -25,6 +26,7 @@ struct dump {
     const char *name;  /* in the recording */
     const char *found; /* the file; NULL: it was not used */
     int32_t pid;
+    struct pf_jitdump_content kept; /* the file as the recording has it */
 };
 
 struct code {
@@ -130,6 +132,13 @@ static void note_about(struct pf_jit *jit, const char *name, const char *what)
 }
 
 /* ---- which files ---- */
+
+static int open_dump(const struct pf_jit *jit, const struct dump *dump, struct pf_jitdump *file,
+                     struct perfile_error *error)
+{
+    return dump->kept.data ? pf_jitdump_open_memory(file, jit->allocator, &dump->kept, error)
+                           : pf_jitdump_open(file, jit->allocator, dump->found, error);
+}
 
 static const struct dump *find_dump(const struct pf_jit *jit, const char *name, int32_t pid)
 {
@@ -346,7 +355,7 @@ static int read_file(struct reading *r, struct perfile_error *error)
     struct pf_jit *jit = r->jit;
     struct dump *dump = &jit->dumps[r->number];
     struct perfile_error why;
-    int code = pf_jitdump_open(&r->file, jit->allocator, dump->found, &why);
+    int code = open_dump(jit, dump, &r->file, &why);
     const char *wrong = code == 0 ? wrong_clock(jit, &r->file) : NULL;
     if (wrong)
         note_about(jit, dump->name, wrong);
@@ -368,6 +377,21 @@ static int read_file(struct reading *r, struct perfile_error *error)
     return code == PERFILE_ERROR_LIMIT ? 0 : code;
 }
 
+/* What the recorder has kept was the right file; else what is found under the name. */
+static int find_file(struct pf_jit *jit, struct dump *dump, struct perfile_error *error)
+{
+    char *path = NULL;
+    pf_find_read_names(&jit->find, jit->reader);
+    int result = pf_jit_kept_find(jit->reader, dump->pid, &jit->arena, &dump->kept);
+    if (result == 0 && !dump->kept.data)
+        result = pf_find_jitdump(&jit->find, dump->name, dump->pid, &path);
+    dump->found = dump->kept.data ? dump->name : path ? pf_arena_text(&jit->arena, path, strlen(path)) : NULL;
+    if (result < 0 || (path && !dump->found))
+        result = pf_fail_memory(error, "jitdump");
+    pf_text_free(jit->allocator, path);
+    return result;
+}
+
 static int follow_file(struct pf_jit *jit, const char *name, int32_t pid, struct perfile_error *error)
 {
     if (!pf_is_jitdump(name))
@@ -376,22 +400,19 @@ static int follow_file(struct pf_jit *jit, const char *name, int32_t pid, struct
     jit->used = seen && seen->found;
     if (seen || jit->dump_count >= DUMPS_MAX)
         return 0;
-    char *path;
-    pf_find_read_names(&jit->find, jit->reader);
-    if (!pf_grow(jit->allocator, &jit->dumps, &jit->dump_capacity, jit->dump_count + 1, sizeof(*jit->dumps)) ||
-        pf_find_jitdump(&jit->find, name, pid, &path) < 0)
+    struct dump dump = {.name = pf_arena_text(&jit->arena, name, strlen(name)), .pid = pid};
+    dump.kept.name = dump.name;
+    if (!dump.name ||
+        !pf_grow(jit->allocator, &jit->dumps, &jit->dump_capacity, jit->dump_count + 1, sizeof(*jit->dumps)))
         return pf_fail_memory(error, "jitdump");
-    struct dump dump = {.name = pf_arena_text(&jit->arena, name, strlen(name)),
-                        .found = path ? pf_arena_text(&jit->arena, path, strlen(path)) : NULL,
-                        .pid = pid};
-    pf_text_free(jit->allocator, path);
-    if (!dump.name)
-        return pf_fail_memory(error, "jitdump");
+    int result = find_file(jit, &dump, error);
+    if (result < 0)
+        return result;
     struct reading r = {.jit = jit, .number = (uint32_t)jit->dump_count};
     jit->dumps[jit->dump_count++] = dump;
     if (!dump.found)
         note_about(jit, name, "was not found");
-    int result = dump.found ? read_file(&r, error) : 0;
+    result = dump.found ? read_file(&r, error) : 0;
     jit->used = jit->dumps[r.number].found;
     return result;
 }
@@ -430,7 +451,7 @@ static void read_lines(struct pf_jit *jit, struct code *code)
     code->lines_read = true;
     if (!where.lines_bytes)
         return;
-    const int result = pf_jitdump_open(&file, jit->allocator, jit->dumps[code->dump].found, NULL);
+    const int result = open_dump(jit, &jit->dumps[code->dump], &file, NULL);
     if (result == PERFILE_ERROR_MEMORY)
         pf_memory_note_short(jit->allocator);
     if (result < 0)
@@ -461,7 +482,7 @@ size_t pf_jit_read(struct pf_jit *jit, uint32_t number, uint64_t address, uint8_
     const struct code *code = &jit->codes[number - 1];
     const uint64_t skipped = address - code->public.address;
     if (skipped >= code->public.bytes ||
-        pf_memory_check(jit->allocator, pf_jitdump_open(&file, jit->allocator, jit->dumps[code->dump].found, NULL)) < 0)
+        pf_memory_check(jit->allocator, open_dump(jit, &jit->dumps[code->dump], &file, NULL)) < 0)
         return 0;
     count = (size_t)pf_min(code->public.bytes - skipped, count);
     *machine = machine_of(&file);

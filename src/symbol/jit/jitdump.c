@@ -26,13 +26,23 @@ enum record_id { CODE_LOAD, CODE_MOVE, CODE_DEBUG_INFO, CODE_CLOSE, CODE_UNWINDI
 
 /* ---- bytes ---- */
 
+/* As many bytes of the file as there are, up to `bytes`. */
+static size_t read_at(const struct pf_jitdump *dump, uint64_t offset, void *to, size_t bytes)
+{
+    if (!dump->data)
+        return pf_read_from(dump->fd, offset, to, bytes);
+    const size_t got = offset < dump->file_bytes ? (size_t)pf_min(dump->file_bytes - offset, (uint64_t)bytes) : 0;
+    memcpy(to, dump->data + (got ? offset : 0), got);
+    return got;
+}
+
 /* `bytes` bytes, at most BUFFER_BYTES, at an offset of the file; a cursor that is empty when they are not all there. */
 static struct pf_cursor bytes_at(struct pf_jitdump *dump, uint64_t offset, size_t bytes)
 {
     if (offset < dump->buffer_at || offset - dump->buffer_at > dump->buffered ||
         dump->buffered - (offset - dump->buffer_at) < bytes) {
         dump->buffer_at = offset;
-        dump->buffered = pf_read_from(dump->fd, offset, dump->buffer, BUFFER_BYTES);
+        dump->buffered = read_at(dump, offset, dump->buffer, BUFFER_BYTES);
     }
     uint64_t skipped = offset - dump->buffer_at;
     size_t there = dump->buffered - skipped >= bytes ? bytes : 0;
@@ -60,24 +70,36 @@ static int read_header(struct pf_jitdump *dump, const char *path, struct perfile
     return 0;
 }
 
+/* Of what has its file and its length. */
+static int start(struct pf_jitdump *dump, const char *path, struct perfile_error *error)
+{
+    dump->buffer = pf_resize(dump->allocator, NULL, 0, BUFFER_BYTES);
+    const int code = dump->buffer ? read_header(dump, path, error) : pf_fail_memory(error, "jitdump");
+    if (code < 0)
+        pf_jitdump_close(dump);
+    return code;
+}
+
 int pf_jitdump_open(struct pf_jitdump *dump, const struct perfile_allocator *allocator, const char *path,
                     struct perfile_error *error)
 {
     struct stat about;
     *dump = (struct pf_jitdump){.allocator = allocator, .fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
-    int code = 0;
     if (dump->fd < 0)
         return pf_fail(error, PERFILE_ERROR_OPEN, PERFILE_NO_OFFSET, "jitdump", "%s: %s", path, pf_error_text(errno));
-    if (fstat(dump->fd, &about) < 0 || !S_ISREG(about.st_mode))
-        code = pf_fail(error, PERFILE_ERROR_FORMAT, PERFILE_NO_OFFSET, "jitdump", "%s is not a regular file", path);
-    else if (!(dump->buffer = pf_resize(allocator, NULL, 0, BUFFER_BYTES)))
-        code = pf_fail_memory(error, "jitdump");
-    dump->file_bytes = code == 0 ? (uint64_t)about.st_size : 0;
-    if (code == 0)
-        code = read_header(dump, path, error);
-    if (code < 0)
+    if (fstat(dump->fd, &about) < 0 || !S_ISREG(about.st_mode)) {
         pf_jitdump_close(dump);
-    return code;
+        return pf_fail(error, PERFILE_ERROR_FORMAT, PERFILE_NO_OFFSET, "jitdump", "%s is not a regular file", path);
+    }
+    dump->file_bytes = (uint64_t)about.st_size;
+    return start(dump, path, error);
+}
+
+int pf_jitdump_open_memory(struct pf_jitdump *dump, const struct perfile_allocator *allocator,
+                           const struct pf_jitdump_content *content, struct perfile_error *error)
+{
+    *dump = (struct pf_jitdump){.allocator = allocator, .fd = -1, .data = content->data, .file_bytes = content->bytes};
+    return start(dump, content->name, error);
 }
 
 void pf_jitdump_close(struct pf_jitdump *dump)
@@ -197,7 +219,7 @@ int pf_jitdump_next(struct pf_jitdump *dump, struct pf_jitdump_code *code)
 
 bool pf_jitdump_read(const struct pf_jitdump *dump, uint64_t offset, void *to, size_t bytes)
 {
-    return pf_read_from(dump->fd, offset, to, bytes) == bytes;
+    return read_at(dump, offset, to, bytes) == bytes;
 }
 
 /* ---- lines ---- */
@@ -236,7 +258,7 @@ size_t pf_jitdump_lines(struct pf_jitdump *dump, const struct pf_jitdump_code *c
     enum { ROW_BYTES = 17 };
     const size_t capacity = code->lines_bytes <= LINES_BYTES_MAX ? (size_t)code->lines_bytes : 0;
     uint8_t *bytes = capacity ? pf_resize(arena->allocator, NULL, 0, capacity) : NULL;
-    size_t got = bytes ? pf_read_from(dump->fd, code->lines_offset, bytes, capacity) : 0;
+    size_t got = bytes ? read_at(dump, code->lines_offset, bytes, capacity) : 0;
     size_t max = (size_t)pf_min(code->lines_count, got / ROW_BYTES), count = 0;
     struct pf_jitdump_line row = {0};
     *lines = max ? pf_arena_new(arena, max * sizeof(**lines)) : NULL;

@@ -29,7 +29,8 @@ struct pf_jitdump_code {
 
 struct pf_jitdump {
     const struct perfile_allocator *allocator;
-    int fd;
+    int fd;              /* -1: the file is in memory */
+    const uint8_t *data; /* then all of its file_bytes */
     bool swap;
     bool has_ticks;   /* times are ticks of the TSC */
     bool is_cut;      /* it ends within a record */
@@ -47,6 +48,15 @@ struct pf_jitdump {
 /* Errors: OPEN, READ, FORMAT (no jitdump), MEMORY. */
 int pf_jitdump_open(struct pf_jitdump *dump, const struct perfile_allocator *allocator, const char *path,
                     struct perfile_error *error);
+/* A file that a recording has itself. */
+struct pf_jitdump_content {
+    const char *name;    /* for errors */
+    const uint8_t *data; /* NULL: the recording does not have it */
+    size_t bytes;
+};
+/* The same of such a file, whose data has to stay. */
+int pf_jitdump_open_memory(struct pf_jitdump *dump, const struct perfile_allocator *allocator,
+                           const struct pf_jitdump_content *content, struct perfile_error *error);
 void pf_jitdump_close(struct pf_jitdump *dump);
 /* 1 and *code, or 0 at the end of what is complete. */
 int pf_jitdump_next(struct pf_jitdump *dump, struct pf_jitdump_code *code);
