@@ -115,8 +115,10 @@ static const struct pf_option graphs[] = {
     FLAG("no-children", 0, PERFILE_REPORT_NO_CHILDREN, "Only count the functions that were running.", .first = true),
     PF_ROW(TEXT, "call-graph", 'g', "[HOW]", AT(call_graph),
            "The call graph below each row: none; caller (from callers to callees; the default with --children) or "
-           "callee (from the function to its callers); fractal (percentages relative to the parent branch); a "
-           "percentage below which branches are hidden [0.5]. Several are separated by commas; the default HOW is "
+           "callee (from the function to its callers); graph, fractal (percentages relative to the parent branch), "
+           "flat (a list of stacks) or folded (a line for each stack); function, address or srcline (what makes a "
+           "branch); percent, period or count (its number); a percentage below which branches are hidden [0.5], and "
+           "after it how many branches of each level are shown. Several are separated by commas; the default HOW is "
            "graph,0.5,caller. json: adds graphs, a list for each row.",
            .first = true, .usual = "graph,0.5,caller"),
     FLAG("inverted", 'G', PERFILE_REPORT_INVERTED, "The same as --call-graph caller."),
@@ -252,11 +254,6 @@ static int report(const struct pf_command *command, struct pf_settings *settings
 
     if (status)
         return status;
-    if (settings->report.call_graph && strstr(settings->report.call_graph, "folded")) {
-        pf_message("report: call graphs are not folded; instead: %s flame --format folded (a line for each stack)",
-                   pf_program_name());
-        return PF_STATUS_USAGE;
-    }
     if (!settings->report.max_nodes)
         settings->report.max_nodes = pf_nodes_that_fit(PERFILE_REPORT_NODE_BYTES);
     settings->advises_views = !settings->dumps;

@@ -119,6 +119,7 @@ void pf_report_close(struct pf_report *report)
     pf_free(allocator, report->groups.items, report->groups.capacity * sizeof(*report->groups.items));
     pf_free(allocator, report->groups.members, report->groups.member_capacity * sizeof(*report->groups.members));
     pf_free(allocator, report->groups.parts, report->groups.part_capacity * sizeof(*report->groups.parts));
+    pf_free(allocator, report->chains.counts, report->chains.tree.count * sizeof(*report->chains.counts));
     if (report->chains.tree.allocator) {
         (void)pf_stacks_end(&report->chains.arriving, &report->chains.tree);
         pf_tree_close(&report->chains.tree);
@@ -126,6 +127,7 @@ void pf_report_close(struct pf_report *report)
     pf_free(allocator, report->rows.same, report->rows.same_capacity * sizeof(*report->rows.same));
     pf_free(allocator, report->rows.items, report->rows.capacity * sizeof(*report->rows.items));
     pf_free(allocator, report->rows.entries, report->rows.entry_capacity * sizeof(*report->rows.entries));
+    pf_free(allocator, report->chains.lines, report->chains.line_count * sizeof(*report->chains.lines));
     pf_free(allocator, report->chains.links, report->chains.link_count * sizeof(*report->chains.links));
     pf_profile_close(report->profile);
 }

@@ -32,6 +32,14 @@ struct pf_report_taker {
 };
 
 enum pf_graph_order { PF_GRAPH_NONE, PF_GRAPH_CALLER, PF_GRAPH_CALLEE };
+enum pf_graph_shape { PF_GRAPH_TREE, PF_GRAPH_FLAT, PF_GRAPH_FOLDED };
+enum pf_graph_value { PF_GRAPH_PERCENT, PF_GRAPH_PERIOD, PF_GRAPH_COUNT };
+enum pf_graph_key { PF_GRAPH_FUNCTION, PF_GRAPH_ADDRESS, PF_GRAPH_SRCLINE }; /* what is one branch */
+
+/* The numbers of samples of a node of the tree, where graphs show them. */
+struct pf_report_count {
+    uint64_t self, total;
+};
 
 /* Beside each node of the tree. */
 struct pf_report_link {
@@ -77,10 +85,14 @@ struct pf_report_settings {
     double limit_percent;
     double graph_limit_percent;
     uint64_t max_stack;
-    uint64_t quantum_ns; /* of the column time */
-    uint8_t order;       /* enum pf_graph_order */
-    bool fractal;        /* shares are of the branch above */
-    bool relative;       /* shares are of what filters let pass */
+    uint64_t quantum_ns;   /* of the column time */
+    uint8_t order;         /* enum pf_graph_order */
+    uint8_t shape;         /* enum pf_graph_shape */
+    uint8_t graph_value;   /* enum pf_graph_value */
+    uint8_t graph_key;     /* enum pf_graph_key */
+    uint64_t max_branches; /* of each level */
+    bool fractal;          /* shares are of the branch above */
+    bool relative;         /* shares are of what filters let pass */
     bool hides_unresolved;
     bool hierarchy;
     bool children;   /* rows for all frames of a stack */
@@ -215,7 +227,10 @@ struct pf_report_chains {
     struct pf_stacks arriving;
     struct pf_report_link *links;
     size_t link_count;
-    bool marks; /* pf_graph uses the memory of the numbers of samples in the tree */
+    bool marks;                     /* pf_graph uses the memory of the numbers of samples in the tree */
+    struct pf_report_count *counts; /* of each node; NULL: no graph shows them */
+    uint32_t *lines;                /* by frame: the first one of the same function and line; NULL: not needed */
+    size_t line_count;
 };
 
 /* report_frames.c, report_rows.c, report_order.c, report_hierarchy.c */

@@ -200,6 +200,8 @@ int pf_report_choose_columns(struct pf_report *report, struct perfile_error *err
         choose_order(report, &sort, &order);
     add_all(&fields, &sort);
     keep(report, &fields, &order);
+    report->layout.by_address |=
+        report->settings.order != PF_GRAPH_NONE && report->settings.graph_key != PF_GRAPH_FUNCTION;
     return check_branches(report, error);
 }
 

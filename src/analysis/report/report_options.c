@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What was asked for: the settings of a report. */
+#include <stdlib.h>
+
 #include "analysis/report/report.h"
 #include "base/bytes.h"
 #include "base/error.h"
@@ -16,52 +18,88 @@ static bool parse_percent(const char *text, double *percent)
 }
 
 /* One word of perf's -g; words of its defaults are taken and change nothing. */
-static int set_graph_word(struct pf_report *report, const char *word, struct perfile_error *error)
+struct graph_words {
+    bool limited; /* there was a number, the percentage: the next one is the number of branches */
+};
+
+#define AT(member, number) offsetof(struct pf_report_settings, member), number
+static const struct graph_word {
+    const char *word;
+    size_t offset; /* of a uint8_t in the settings */
+    uint8_t value;
+} graph_words[] = {
+    {"none", AT(order, PF_GRAPH_NONE)},
+    {"caller", AT(order, PF_GRAPH_CALLER)},
+    {"callee", AT(order, PF_GRAPH_CALLEE)},
+    {"graph", AT(shape, PF_GRAPH_TREE)},
+    {"fractal", AT(shape, PF_GRAPH_TREE)},
+    {"flat", AT(shape, PF_GRAPH_FLAT)},
+    {"folded", AT(shape, PF_GRAPH_FOLDED)},
+    {"percent", AT(graph_value, PF_GRAPH_PERCENT)},
+    {"period", AT(graph_value, PF_GRAPH_PERIOD)},
+    {"count", AT(graph_value, PF_GRAPH_COUNT)},
+    {"function", AT(graph_key, PF_GRAPH_FUNCTION)},
+    {"address", AT(graph_key, PF_GRAPH_ADDRESS)},
+    {"srcline", AT(graph_key, PF_GRAPH_SRCLINE)},
+};
+#undef AT
+
+static bool set_known_word(struct pf_report *report, const char *word)
 {
-    static const char *const usual[] = {"function", "percent", "period", ""};
-    static const char *const later[] = {"flat", "folded", "address", "srcline", "count", "value", "branch"};
+    for (size_t i = 0; i < PF_COUNT(graph_words); i++)
+        if (strcmp(word, graph_words[i].word) == 0) {
+            ((uint8_t *)&report->settings)[graph_words[i].offset] = graph_words[i].value;
+            if (graph_words[i].offset == offsetof(struct pf_report_settings, shape))
+                report->settings.fractal = strcmp(word, "fractal") == 0;
+            return true;
+        }
+    return false;
+}
+
+/* perf's numbers: a percentage, then the branches of each level. */
+static bool set_number(struct pf_report *report, const char *word, struct graph_words *words)
+{
     char *end;
-    if (strcmp(word, "none") == 0)
-        report->settings.order = PF_GRAPH_NONE;
-    else if (strcmp(word, "caller") == 0)
-        report->settings.order = PF_GRAPH_CALLER;
-    else if (strcmp(word, "callee") == 0)
-        report->settings.order = PF_GRAPH_CALLEE;
-    else if (strcmp(word, "graph") == 0 || strcmp(word, "fractal") == 0)
-        report->settings.fractal = word[0] == 'f';
-    else if (parse_percent(word, &report->settings.graph_limit_percent))
+    if (!words->limited)
+        return words->limited = parse_percent(word, &report->settings.graph_limit_percent);
+    const unsigned long number = strtoul(word, &end, 10);
+    if (word[0] < '0' || word[0] > '9' || *end)
+        return false;
+    report->settings.max_branches = number ? number : UINT64_MAX;
+    return true;
+}
+
+static int set_graph_word(struct pf_report *report, const char *word, struct graph_words *words,
+                          struct perfile_error *error)
+{
+    char *end;
+    if (!*word || set_known_word(report, word) || set_number(report, word, words))
         return 0;
-    else {
-        for (size_t i = 0; i < PF_COUNT(usual); i++)
-            if (strcmp(word, usual[i]) == 0)
-                return 0;
-        for (size_t i = 0; i < PF_COUNT(later); i++)
-            if (strcmp(word, later[i]) == 0)
-                return pf_about(error, word, strlen(word),
-                                pf_fail(error, PERFILE_ERROR_UNSUPPORTED, PERFILE_NO_OFFSET, "call-graph",
-                                        "'%s' is not supported yet", word));
-        (void)pf_parse_double(word, &end);
-        return pf_about(
-            error, word, strlen(word),
-            pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "call-graph",
-                    *end || end == word
-                        ? "unknown value '%.40s'; valid: none, caller, callee, graph, fractal, and a least percentage"
-                        : "invalid percentage %.40s",
-                    word));
-    }
-    return 0;
+    (void)pf_parse_double(word, &end);
+    if (strcmp(word, "branch") == 0)
+        return pf_about(error, word, strlen(word),
+                        pf_fail(error, PERFILE_ERROR_UNSUPPORTED, PERFILE_NO_OFFSET, "call-graph",
+                                "'%s' is not supported yet", word));
+    return pf_about(error, word, strlen(word),
+                    pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "call-graph",
+                            *end || end == word ? "unknown value '%.40s'; valid: graph, fractal, flat, folded, none, "
+                                                  "caller, callee, function, address, srcline, percent, period, "
+                                                  "count, and a least percentage"
+                                                : "invalid percentage %.40s",
+                            word));
 }
 
 static int parse_graph(struct pf_report *report, const char *text, struct perfile_error *error)
 {
     char word[48];
+    struct graph_words words = {false};
     int result = 0;
     for (; result == 0; text++) {
         size_t bytes = strcspn(text, ",");
         size_t kept = pf_min(bytes, sizeof(word) - 1);
         memcpy(word, text, kept);
         word[kept] = '\0';
-        result = set_graph_word(report, word, error);
+        result = set_graph_word(report, word, &words, error);
         text += bytes;
         if (!*text)
             break;
@@ -73,6 +111,7 @@ static int parse_limits(struct pf_report *report, struct perfile_error *error)
 {
     const struct perfile_report_options *options = report->options->report;
     report->settings.graph_limit_percent = 0.5;
+    report->settings.max_branches = UINT64_MAX;
     report->settings.max_stack = options->max_stack ? options->max_stack : UINT64_MAX;
     if (options->percent_limit) {
         if (!parse_percent(options->percent_limit, &report->settings.limit_percent))

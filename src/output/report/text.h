@@ -69,8 +69,16 @@ void pf_report_text_put_no_samples(struct pf_report_text *table);
 void pf_report_text_put_branch_types(struct pf_report_text *table);
 void pf_report_text_put_head(struct pf_report_text *table);
 
+/* ---- text_chains.c: flat and folded graphs; false when out of memory ---- */
+
+struct pf_graph;
+bool pf_report_text_put_chains(struct pf_report_text *table, struct pf_graph *graph, uint64_t total);
+
 /* ---- text_graphs.c: call graphs, drawn ahead of their rows by several threads ---- */
 
+/* A function of a graph, and what it weighs, as the graph shows it. */
+void pf_report_text_put_frame(struct pf_report_text *table, uint32_t frame);
+void pf_report_text_put_value(struct pf_report_text *table, uint64_t hits, uint64_t samples, uint64_t total);
 /* NULL: no color. */
 const char *pf_report_text_color(const struct pf_report_text *table, double percent);
 /* The texts of a table. False when out of memory: close it in any case; _close: memory was short before. */

@@ -50,36 +50,70 @@ static void put_fitted_name(struct pf_report_text *table, const struct pf_frame_
     pf_put(table->out, name->data, name->used);
 }
 
-static void put_frame(struct pf_report_text *table, uint32_t number)
+/* " a.c:12", or what stands for it without debug info. */
+static void put_line(struct pf_report_text *table, const struct pf_frame_info *frame)
+{
+    const struct pf_frame_address *location = pf_frame_address(frame);
+    if (table->report->settings.graph_key == PF_GRAPH_FUNCTION)
+        return;
+    if (location->file) {
+        const char *slash = strrchr(location->file, '/');
+        pf_put_char(table->out, ' ');
+        pf_put_name(table->out, slash ? slash + 1 : location->file);
+        pf_put_format(table->out, ":%" PRIu32, location->line);
+    } else if (table->report->settings.graph_key == PF_GRAPH_ADDRESS) {
+        pf_put_format(table->out, " +%" PRIu64, frame->address);
+    }
+}
+
+void pf_report_text_put_frame(struct pf_report_text *table, uint32_t number)
 {
     const struct pf_frame_info *frame = pf_profile_frame(table->report->profile, number);
     if (frame->name && table->screen) {
         put_fitted_name(table, frame);
     } else if (frame->name) {
         pf_report_put_name(frame, table->out);
+        put_line(table, frame);
     } else {
         const struct pf_module *module = pf_symbols_module(table->report->symbols, frame->module);
         if (module && !module->kernel) /* the address is one in the file */
             put_module(table->out, module);
         pf_put_format(table->out, "%#" PRIx64, frame->address); /* as perf: 0 is "0" */
     }
+}
+
+static void put_frame(struct pf_report_text *table, uint32_t number)
+{
+    pf_report_text_put_frame(table, number);
     pf_put_string(table->out, "\n");
 }
 
-static void put_share(struct pf_report_text *table, uint64_t hits, uint64_t total)
+void pf_report_text_put_value(struct pf_report_text *table, uint64_t hits, uint64_t samples, uint64_t total)
 {
     const double percent = pf_report_percent(hits, total);
     const char *color = pf_report_text_color(table, percent);
-    pf_put_string(table->out, "--");
+    if (table->report->settings.graph_value != PF_GRAPH_PERCENT) {
+        pf_put_unsigned(table->out, table->report->settings.graph_value == PF_GRAPH_COUNT ? samples : hits);
+        return;
+    }
     pf_put_string(table->out, color ? color : "");
     pf_put_hundredths(table->out, percent, 0);
     pf_put_char(table->out, '%');
     pf_put_string(table->out, color ? PF_PLAIN : "");
+}
+
+static void put_share(struct pf_report_text *table, uint64_t hits, uint64_t samples, uint64_t total)
+{
+    pf_put_string(table->out, "--");
+    pf_report_text_put_value(table, hits, samples, total);
     pf_put_string(table->out, "--");
 }
 
-/* Frames from here on that all have the same weight, one a line; *branch becomes the last, *next what follows it. */
-static bool put_run(struct pf_report_text *table, struct pf_graph *graph, struct pf_graph_branch *branch,
+/*
+ * Frames from here on that all have the same weight, one a line, but not more than `max`; *branch becomes the last,
+ * *next what follows it.
+ */
+static bool put_run(struct pf_report_text *table, struct pf_graph *graph, struct pf_graph_branch *branch, uint64_t max,
                     struct pf_graph_branch **next, size_t *next_count)
 {
     for (size_t i = 0; i < MAX_IN_RUN; i++) {
@@ -88,6 +122,8 @@ static bool put_run(struct pf_report_text *table, struct pf_graph *graph, struct
         if (!*next_count || (*next)[0].hits != branch->hits)
             return true;
         *branch = (*next)[0];
+        if (i >= max)
+            continue;
         put_margin(table);
         put_frame(table, branch->frame);
     }
@@ -108,11 +144,11 @@ static bool put_branch(struct pf_report_text *table, struct pf_graph *graph, str
     size_t next_count;
     put_margin(table);
     pf_put_char(table->out, last ? ' ' : '|');
-    put_share(table, branch->hits, total);
+    put_share(table, branch->hits, branch->samples, total);
     put_frame(table, branch->frame);
     pf_put_char(&table->margin, last ? ' ' : '|');
     pf_report_text_pad(&table->margin, BRANCH_INDENT);
-    bool enough = put_run(table, graph, branch, &next, &next_count) &&
+    bool enough = put_run(table, graph, branch, UINT64_MAX, &next, &next_count) &&
                   put_branches(table, graph, next, next_count,
                                table->report->settings.fractal ? graph->level_hits : total, level + 1);
     table->margin.used -= BRANCH_INDENT + 1;
@@ -130,20 +166,23 @@ static void put_separator(struct pf_report_text *table)
 static bool put_branches(struct pf_report_text *table, struct pf_graph *graph, struct pf_graph_branch *branches,
                          size_t count, uint64_t total, unsigned level)
 {
-    uint64_t shown = 0;
+    const size_t max = (size_t)pf_min(count, table->report->settings.max_branches);
+    uint64_t shown = 0, samples = graph->level_samples;
     bool rest = false, enough = true;
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < max; i++) {
         shown += branches[i].hits;
+        samples -= branches[i].samples;
+    }
     if (table->report->settings.fractal && count)
         rest = shown < total;
-    for (size_t i = 0; i < count && enough && level < MAX_LEVELS; i++) {
+    for (size_t i = 0; i < max && enough && level < MAX_LEVELS; i++) {
         put_separator(table);
         enough = put_branch(table, graph, &branches[i], total, level, i + 1 == count && !rest);
     }
     if (rest) {
         put_margin(table);
         pf_put_char(table->out, ' ');
-        put_share(table, total - shown, total);
+        put_share(table, total - shown, samples, total);
         pf_put_string(table->out, "[...]\n");
     }
     return enough;
@@ -168,7 +207,8 @@ static bool put_trunk(struct pf_report_text *table, struct pf_graph *graph, stru
     pf_put_string(table->out, "---");
     pf_report_text_pad(&table->margin, 3);
     put_frame(table, trunk->frame);
-    return put_run(table, graph, trunk, &next, &next_count) && put_branches(table, graph, next, next_count, total, 0);
+    return put_run(table, graph, trunk, table->report->settings.max_branches - 1, &next, &next_count) &&
+           put_branches(table, graph, next, next_count, total, 0);
 }
 
 static bool put_graph(struct pf_report_text *table, const struct pf_report_row *row, uint64_t *marks)
@@ -182,6 +222,11 @@ static bool put_graph(struct pf_report_text *table, const struct pf_report_row *
     table->margin.used = 0;
     pf_report_text_pad(&table->margin, MARGIN);
     pf_graph_open_apart(&graph, table->report, row, marks);
+    if (table->report->settings.shape != PF_GRAPH_TREE) {
+        const bool printed = pf_report_text_put_chains(table, &graph, total);
+        pf_graph_close(&graph);
+        return printed;
+    }
     bool enough = pf_graph_expand(&graph, NULL, &branches, &count);
     if (enough && count == 1 && branches[0].hits == weight)
         enough = put_trunk(table, &graph, branches, total);
@@ -345,7 +390,7 @@ struct pf_report_drawers *pf_report_text_open_drawers(const struct pf_report_tex
     drawers->drawings = pf_new(allocator, count * sizeof(*drawers->drawings));
     drawers->drawing_count = drawers->drawings ? count : 0;
     pthread_mutex_init(&drawers->lock, NULL);
-    pf_graphs_prepare(table->report);
+    const bool prepared = pf_graphs_prepare(table->report);
     const struct pf_stages_plan plan = {.stages = stages,
                                         .stage_count = PF_COUNT(stages),
                                         .threads = threads,
@@ -353,7 +398,7 @@ struct pf_report_drawers *pf_report_text_open_drawers(const struct pf_report_tex
                                         .items = drawers->drawings,
                                         .item_bytes = sizeof(*drawers->drawings),
                                         .item_count = count};
-    drawers->stages = open_drawings(drawers) && drawers->drawings ? pf_stages_open(&plan, allocator) : NULL;
+    drawers->stages = prepared && open_drawings(drawers) && drawers->drawings ? pf_stages_open(&plan, allocator) : NULL;
     if (drawers->stages)
         return drawers;
     pf_report_text_close_drawers(drawers);
