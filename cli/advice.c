@@ -273,9 +273,8 @@ static void say_aux(const struct perfile_counts *counts, const char *input)
 
     if (!counts->aux_bytes || !kind)
         return;
-    if (counts->aux_type != PERFILE_AUXTRACE_CS_ETM)
-        pf_message_advice("%s: perfile dump --aux prints the packets of AUX data (%" PRIu64 " bytes of %s)", input,
-                          counts->aux_bytes, kind);
+    pf_message_advice("%s: perfile dump --aux prints the packets of AUX data (%" PRIu64 " bytes of %s)", input,
+                      counts->aux_bytes, kind);
     if (decoder_of(counts->aux_type))
         pf_message_advice("%s: %s AUX data (%" PRIu64 " bytes of %s)", input, decoder_of(counts->aux_type),
                           counts->aux_bytes, kind);

@@ -7,9 +7,11 @@ static const struct pf_option options[] = {
             "Print only the header with its events and features, no records."),
     PF_ROW(SIZE, "max-bytes", 0, "BYTES", PF_AT(dump.max_bytes),
            "Print longer byte strings as their length and CRC-32 [4096]; unlimited prints all."),
-    PF_FLAG("aux", 0, PF_AT(dump.aux),
-            "Print the packets of hardware traces after each AUXTRACE record, in the words of perf report -D: Intel PT "
-            "and BTS, Arm SPE, s390 sampling, HiSilicon PTT, the dispatch log of POWER."),
+    PF_FLAG(
+        "aux", 0, PF_AT(dump.aux),
+        "Print the packets of hardware traces after each AUXTRACE record, and those in samples, in the words of perf "
+        "report -D: Intel PT and BTS, Arm SPE, s390 sampling, HiSilicon PTT, the dispatch log of POWER; of CoreSight, "
+        "how many bytes of each source a frame has. After AUXTRACE_INFO, its words by their names."),
     PF_OPTION_OUTPUT,
     {0},
 };

@@ -32,11 +32,13 @@ struct pf_aux_packet {
 };
 
 enum { PF_AUX_BAD, PF_AUX_PAD }; /* the first two kinds of every format */
+enum { PF_AUX_SOURCES = 128 };   /* whose bytes one trace may mix: numbers of CoreSight */
 
 /* What a format needs to know of the recording. */
 struct pf_aux_machine {
     bool big_endian;       /* the recording is: numbers that the kernel wrote in its own byte order */
     uint32_t s390_machine; /* the type of an s390, such as 3931; 0: not known */
+    bool unformatted;      /* CoreSight: the bytes of one source without frames, as flags of AUX records say */
 };
 
 /* What packets of a kind are good for, whatever the format. */
@@ -78,6 +80,8 @@ struct pf_aux_format {
      * kind, its values and its length. Bytes that are not a packet become a bad one, from which reading continues.
      */
     void (*read)(const struct pf_aux_machine *machine, void *state, struct pf_aux_packet *packet);
+    /* Adds the bytes of the packet to those of the sources that wrote them, by their numbers. NULL: there is one. */
+    void (*add_sources)(const struct pf_aux_packet *packet, uint64_t bytes[PF_AUX_SOURCES]);
 };
 
 /* Prints a packet in perf's words. */

@@ -133,10 +133,12 @@ static struct pf_aux_loss *loss_of(struct pf_aux_queues *queues, const struct pf
 static bool take_aux(struct pf_aux_queues *queues, const struct pf_aux_record *from, struct pf_aux_queue **queue)
 {
     enum { LOST = PERFILE_AUX_FLAG_TRUNCATED | PERFILE_AUX_FLAG_PARTIAL | PERFILE_AUX_FLAG_COLLISION };
+    enum { PMU_FORMAT = 0xff00, RAW = 0x100 };
     const struct perfile_aux *aux = from->body;
     (void)queue;
     queues->aux_records++;
     queues->overwrites |= (aux->flags & PERFILE_AUX_FLAG_OVERWRITE) != 0;
+    queues->unformatted |= (aux->flags & PMU_FORMAT) == RAW;
     if (!(aux->flags & LOST))
         return true;
     struct pf_aux_loss *loss = loss_of(queues, from);
@@ -220,6 +222,8 @@ struct pf_aux_sums pf_aux_queues_sum(const struct pf_aux_queues *queues)
         sum.syncs += sums->syncs;
         sum.overflows += sums->overflows;
         sum.records += sums->records;
+        for (size_t source = 0; source < PF_AUX_SOURCES; source++)
+            sum.sources[source] += sums->sources[source];
         if (sums->has_time)
             add_time(&sum, sums->first_time, sums->last_time);
     }
@@ -247,6 +251,8 @@ void pf_aux_sums_add(struct pf_aux_queue *queue, const struct pf_aux_format *for
     sums->syncs += (role & PF_AUX_SYNC) != 0;
     sums->records += (role & PF_AUX_RECORD) != 0;
     sums->overflows += role & PF_AUX_OVERFLOW ? 1 : role & PF_AUX_OVERFLOWS ? packet->detail : 0;
+    if (format->add_sources)
+        format->add_sources(packet, sums->sources);
     if (role & (PF_AUX_TIME | PF_AUX_TIME_56))
         add_time(sums, time, time);
 }

@@ -28,6 +28,7 @@ struct pf_aux_sums {
     uint64_t packets, bad_bytes, syncs, overflows, records;
     uint64_t first_time, last_time; /* on the clock of the trace */
     bool has_time;
+    uint64_t sources[PF_AUX_SOURCES]; /* bytes by the source that wrote them, where a trace mixes several */
 };
 
 /* What AUX records say that was lost. */
@@ -64,6 +65,7 @@ struct pf_aux_queues {
     uint64_t aux_records;
     uint64_t errors;     /* AUXTRACE_ERROR records: what another decoder could not read */
     uint64_t in_samples; /* bytes of AUX data in samples */
+    bool unformatted;    /* CoreSight: AUX records say that there are no frames */
     bool overwrites;     /* snapshots of AUX areas that the kernel overwrites */
 };
 
