@@ -46,19 +46,11 @@ struct pf_trace {
 static int survey_sample(struct pf_trace *trace, struct pf_item *item, struct perfile_error *error)
 {
     const struct perfile_record *record = item->record;
+    struct pf_aux_queue *queue;
     const bool has_aux = record->event && record->event->attr->sample_type & PERFILE_SAMPLE_AUX;
     if (!has_aux || record->compressed || pf_item_decode(item, NULL) < 0 || !item->sample.aux.bytes)
         return 0;
-    const struct pf_aux_buffer buffer = {
-        .part = record->part,
-        .position = record->offset + (uint64_t)(item->sample.aux.data - record->data),
-        .bytes = item->sample.aux.bytes,
-        .reference = item->sample.time,
-        .tid = item->sample.present & PERFILE_SAMPLE_TID ? item->sample.tid : -1,
-        .cpu = item->sample.present & PERFILE_SAMPLE_CPU ? (int32_t)item->sample.cpu : -1,
-        .from_sample = true,
-    };
-    return pf_aux_queues_take_sample(&trace->found, &buffer) ? 0 : pf_fail_memory(error, "trace");
+    return pf_aux_queues_take_sample(&trace->found, record, &item->sample, &queue) ? 0 : pf_fail_memory(error, "trace");
 }
 
 static int survey_record(void *context, struct pf_item *item, struct perfile_error *error)

@@ -86,10 +86,21 @@ static bool take_buffer(struct pf_aux_queues *queues, const struct pf_aux_record
     return *queue;
 }
 
-bool pf_aux_queues_take_sample(struct pf_aux_queues *queues, const struct pf_aux_buffer *buffer)
+bool pf_aux_queues_take_sample(struct pf_aux_queues *queues, const struct perfile_record *record,
+                               const struct perfile_sample *sample, struct pf_aux_queue **queue)
 {
-    queues->in_samples += buffer->bytes;
-    return !buffer->bytes || add_buffer(queues, buffer, (uint32_t)buffer->cpu);
+    const struct pf_aux_buffer buffer = {
+        .part = record->part,
+        .position = record->offset + (uint64_t)(sample->aux.data - record->data),
+        .bytes = sample->aux.bytes,
+        .reference = sample->time,
+        .tid = sample->present & PERFILE_SAMPLE_TID ? sample->tid : -1,
+        .cpu = sample->present & PERFILE_SAMPLE_CPU ? (int32_t)sample->cpu : -1,
+        .from_sample = true,
+    };
+    queues->in_samples += buffer.bytes;
+    *queue = add_buffer(queues, &buffer, buffer.cpu >= 0 ? (uint32_t)buffer.cpu : 0);
+    return *queue;
 }
 
 static bool take_info(struct pf_aux_queues *queues, const struct pf_aux_record *from, struct pf_aux_queue **queue)
@@ -245,7 +256,9 @@ void pf_aux_sums_add(struct pf_aux_queue *queue, const struct pf_aux_format *for
     struct pf_aux_sums *sums = &queue->sums;
     const unsigned role = format->kinds[packet->kind].roles;
     const uint64_t reference = queue->count ? queue->buffers[queue->count - 1].reference : 0;
-    const uint64_t time = role & PF_AUX_TIME_56 ? extend(reference, packet->payload) : packet->payload;
+    const uint64_t time = role & PF_AUX_TIME_56        ? extend(reference, packet->payload)
+                          : role & PF_AUX_AT_REFERENCE ? reference
+                                                       : packet->payload;
     sums->packets++;
     sums->bad_bytes += packet->kind == PF_AUX_BAD ? packet->bytes : 0;
     sums->syncs += (role & PF_AUX_SYNC) != 0;
@@ -253,7 +266,7 @@ void pf_aux_sums_add(struct pf_aux_queue *queue, const struct pf_aux_format *for
     sums->overflows += role & PF_AUX_OVERFLOW ? 1 : role & PF_AUX_OVERFLOWS ? packet->detail : 0;
     if (format->add_sources)
         format->add_sources(packet, sums->sources);
-    if (role & (PF_AUX_TIME | PF_AUX_TIME_56))
+    if (role & (PF_AUX_TIME | PF_AUX_TIME_56 | PF_AUX_AT_REFERENCE))
         add_time(sums, time, time);
 }
 

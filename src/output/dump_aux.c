@@ -1,75 +1,32 @@
 /* SPDX-License-Identifier: MIT */
 #include "output/dump_aux.h"
 
+#include "analysis/aux_data.h"
 #include "base/error.h"
 #include "hwtrace/metadata.h"
-#include "hwtrace/packets.h"
 
 #include <inttypes.h>
 
-static bool sample_has_aux(const struct perfile_record *record)
-{
-    return record->type == PERFILE_RECORD_SAMPLE && record->event &&
-           record->event->attr->sample_type & PERFILE_SAMPLE_AUX;
-}
-
 bool pf_dump_has_packets(const struct perfile_output_options *options, const struct perfile_record *record)
 {
-    return (options->dump->aux || options->dump->perf_heads) && !record->damaged &&
-           (record->type == PERFILE_RECORD_AUXTRACE || record->type == PERFILE_RECORD_AUXTRACE_INFO ||
-            sample_has_aux(record));
-}
-
-static struct pf_aux_machine machine_of(struct perfile_reader *reader)
-{
-    const char *cpuid;
-    const bool known = perfile_feature_text(reader, PERFILE_FEATURE_CPUID, NULL, &cpuid, NULL) >= 0;
-    return pf_aux_machine_of(perfile_reader_file(reader)->big_endian, known ? cpuid : NULL);
-}
-
-/* The bytes of a trace: the payload of an AUXTRACE record, or a part of a sample. */
-struct trace {
-    struct perfile_reader *reader;
-    const struct pf_aux_format *format; /* NULL: its packets are not decoded */
-    bool in_sample;
-    struct perfile_bytes sample; /* what is left of it */
-};
-
-static int next_piece(void *context, const uint8_t **data, size_t *bytes, struct perfile_error *error)
-{
-    struct trace *trace = context;
-    if (!trace->in_sample)
-        return perfile_reader_payload(trace->reader, data, bytes, error);
-    *data = trace->sample.data;
-    *bytes = (size_t)trace->sample.bytes;
-    trace->sample.bytes = 0;
-    return *bytes > 0;
-}
-
-static struct trace trace_of(struct perfile_reader *reader, const struct perfile_record *record)
-{
-    struct perfile_sample sample = PERFILE_SAMPLE_INIT;
-    const bool in_sample = record->type == PERFILE_RECORD_SAMPLE;
-    const bool decoded = in_sample && perfile_sample_decode(record, &sample, NULL) == 0;
-    return (struct trace){.reader = reader,
-                          .format = pf_aux_format_find(perfile_reader_counts(reader)->aux_type),
-                          .in_sample = in_sample,
-                          .sample = {sample.aux.data, decoded ? sample.aux.bytes : 0}};
+    const bool is_info = record->type == PERFILE_RECORD_AUXTRACE_INFO && !record->damaged;
+    return (options->dump->aux || options->dump->perf_heads) && (is_info || pf_aux_payload_is_in(record));
 }
 
 /* Calls `put` with each packet until it fails, which the text reports at the end. */
-static int walk_trace(struct trace *trace, const struct perfile_allocator *allocator,
-                      int (*put)(void *context, const struct pf_aux_packet *packet), void *context,
-                      struct perfile_error *error)
+static int each_packet(struct pf_aux_payload *payload, int (*put)(void *context, const struct pf_aux_packet *packet),
+                       void *context, struct perfile_error *error)
 {
-    struct pf_aux_walk walk = {
-        .format = trace->format, .machine = machine_of(trace->reader), .more = next_piece, .context = trace};
     struct pf_aux_packet packet;
-    int result = pf_aux_walk_open(&walk, allocator) ? 0 : pf_fail_memory(error, "dump");
-    while (result == 0 && (result = pf_aux_walk_next(&walk, &packet, error)) > 0)
+    int result = 0;
+    while (result == 0 && (result = pf_aux_payload_next(payload, &packet, error)) > 0)
         result = put(context, &packet);
-    pf_aux_walk_close(&walk);
-    return result == PERFILE_ERROR_TRUNCATED || result == PERFILE_ERROR_WRITE ? 0 : result;
+    return result == PERFILE_ERROR_WRITE ? 0 : result;
+}
+
+static bool is_empty(const struct pf_aux_payload *payload)
+{
+    return payload->in_sample && !payload->sample.bytes;
 }
 
 static int decode_info(struct perfile_reader *reader, const struct perfile_record *record,
@@ -103,16 +60,16 @@ static int put_line(void *context, const struct pf_aux_packet *packet)
 static int put_packets(struct perfile_reader *reader, const struct perfile_record *record, struct pf_text *text,
                        struct perfile_error *error)
 {
-    struct trace trace = trace_of(reader, record);
-    struct lines lines = {text, trace.format};
-    if (trace.in_sample && !trace.sample.bytes)
-        return 0;
-    if (trace.format) {
-        pf_put_format(text, ". ... %s data\n", trace.format->heading);
-        return walk_trace(&trace, text->allocator, put_line, &lines, error);
+    struct pf_aux_payload payload;
+    int result = pf_aux_payload_open(&payload, reader, record, text->allocator, error);
+    struct lines lines = {text, payload.walk.format};
+    if (result == 0 && !is_empty(&payload)) {
+        pf_put_format(text, ". ... %s data%s\n", lines.format ? lines.format->heading : "unknown",
+                      lines.format ? "" : ": its packets are not decoded");
+        result = each_packet(&payload, put_line, &lines, error);
     }
-    pf_put_string(text, ". ... unknown data: its packets are not decoded\n");
-    return 0;
+    pf_aux_payload_close(&payload);
+    return result;
 }
 
 int pf_dump_packets_text(struct perfile_reader *reader, const struct perfile_record *record, struct pf_text *text,
@@ -152,16 +109,20 @@ static int put_member(void *context, const struct pf_aux_packet *packet)
 static int put_json_packets(struct perfile_reader *reader, const struct perfile_record *record, struct pf_json *json,
                             struct perfile_error *error)
 {
-    struct trace trace = trace_of(reader, record);
-    struct members members = {.json = json, .format = trace.format};
-    if (!members.format || (trace.in_sample && !trace.sample.bytes))
-        return 0;
-    if (pf_text_open(&members.words, json->text->allocator, NULL, NULL) != 0)
-        return pf_fail_memory(error, "dump");
-    pf_json_begin(json, "packets", true);
-    const int result = walk_trace(&trace, json->text->allocator, put_member, &members, error);
-    pf_json_end(json, true);
-    pf_text_close(&members.words);
+    struct pf_aux_payload payload;
+    struct members members = {.json = json};
+    int result = pf_aux_payload_open(&payload, reader, record, json->text->allocator, error);
+    members.format = payload.walk.format;
+    if (result == 0 && members.format && !is_empty(&payload)) {
+        if (pf_text_open(&members.words, json->text->allocator, NULL, NULL) != 0)
+            result = pf_fail_memory(error, "dump");
+        pf_json_begin(json, "packets", true);
+        if (result == 0)
+            result = each_packet(&payload, put_member, &members, error);
+        pf_json_end(json, true);
+        pf_text_close(&members.words);
+    }
+    pf_aux_payload_close(&payload);
     return result;
 }
 

@@ -13,6 +13,7 @@
 #include "base/map.h"
 #include "output/feature_json.h"
 #include "output/header.h"
+#include "output/info_aux.h"
 #include "output/info_header.h"
 #include "output/notes.h"
 #include "output/output.h"
@@ -35,6 +36,7 @@ struct info {
     size_t event_capacity;
     uint64_t first_time, last_time;
     uint64_t lost;
+    struct pf_aux_collector aux;
     struct pf_map build_ids; /* hashes of those that were seen */
     uint64_t build_id_count;
     struct perfile_error *features; /* what is wrong with features */
@@ -128,6 +130,8 @@ static int count_records(struct info *info, const struct perfile_output_options 
     for (uint64_t n = 0; (result = perfile_reader_next(info->reader, &record, error)) > 0; n++) {
         if (!count_record(info, record))
             return pf_fail_memory(error, "info");
+        if ((result = pf_aux_collector_take(&info->aux, record, error)) < 0)
+            return result;
         if (n % PROGRESS_RECORDS == 0)
             pf_output_progress(info->reader, options);
     }
@@ -189,6 +193,7 @@ static int gather(struct info *info, const struct perfile_output_options *option
 
 static void release(struct info *info)
 {
+    pf_aux_collector_close(&info->aux);
     pf_free(info->allocator, info->event_samples, info->event_capacity * sizeof(*info->event_samples));
     pf_free(info->allocator, info->features, info->feature_capacity * sizeof(*info->features));
     pf_map_close(&info->build_ids);
@@ -348,6 +353,7 @@ static bool has_feature(const struct info *info, uint32_t number)
 static void put_text_aux(const struct info *info, struct pf_text *out)
 {
     char note[PF_NOTE_BYTES];
+    pf_info_put_aux(out, &info->aux.queues);
     if (pf_note_aux(info->reader, note))
         put_row(out, "not shown", note);
     else if (!info->counted && has_feature(info, PERFILE_FEATURE_AUXTRACE))
@@ -419,6 +425,7 @@ static int write_info_text(struct perfile_reader *reader, const struct perfile_o
     struct info info = {.allocator = out->allocator, .reader = reader, .options = options};
     const struct perfile_file *file = perfile_reader_file(reader);
     pf_map_open(&info.build_ids, out->allocator);
+    pf_aux_collector_open(&info.aux, reader, out->allocator);
     int result = gather(&info, options, error);
     pf_put_format(out, "%-14s perf.data version %d, %s endian, %s mode%s\n", "format", file->version,
                   file->big_endian ? "big" : "little", mode_name(file), file->finished ? "" : ", unfinished");
@@ -515,6 +522,8 @@ static void put_json_aux(const struct info *info, struct pf_json *json)
     else
         pf_json_string(json, "bytes", NULL);
     pf_json_bool(json, "decoded", false);
+    if (info->counted)
+        pf_info_put_aux_json(json, &info->aux.queues);
     pf_json_end(json, false);
 }
 
@@ -608,6 +617,7 @@ static int write_info_json(struct perfile_reader *reader, const struct perfile_o
     struct pf_json json = {.text = out, .max_bytes = 4096};
     const struct perfile_file *file = perfile_reader_file(reader);
     pf_map_open(&info.build_ids, out->allocator);
+    pf_aux_collector_open(&info.aux, reader, out->allocator);
     int result = gather(&info, options, error);
     pf_json_begin(&json, NULL, false);
     pf_json_string(&json, "mode", mode_name(file));
