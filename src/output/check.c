@@ -176,14 +176,32 @@ static void check_events(struct checked *checked, const char *rule, int severity
                                                           .message = "the recording has no events"});
 }
 
+/* simpleperf writes the entries without their number before them, and perf refuses the complete recording. */
+static void check_trace_index(struct checked *checked, const char *rule, int severity)
+{
+    enum { ENTRY_BYTES = 16 };
+    const struct perfile_feature *feature;
+    for (size_t i = 0; (feature = perfile_feature_get(checked->reader, i)); i++)
+        if (feature->number == PERFILE_FEATURE_AUXTRACE && feature->section.bytes &&
+            feature->section.bytes % ENTRY_BYTES == 0)
+            put_finding(checked, &(struct perfile_diagnostic){.rule = rule,
+                                                              .severity = severity,
+                                                              .offset = feature->section.offset,
+                                                              .length = feature->section.bytes,
+                                                              .message = "the index of the AUX data is as simpleperf "
+                                                                         "writes it, which perf refuses: repair and "
+                                                                         "convert write it as perf does"});
+}
+
 static const struct {
     const char *rule;
     int severity;
     void (*check)(struct checked *checked, const char *rule, int severity);
 } rules[] = {
-    {"no-events", PERFILE_WARNING, check_events}, {"feature-content", PERFILE_LOSS, check_features},
-    {"time-order", PERFILE_NOTE, check_order},    {"unknown-record", PERFILE_NOTE, check_unknown},
-    {"lost-events", PERFILE_NOTE, check_lost},    {"bundle", PERFILE_WARNING, check_bundle},
+    {"no-events", PERFILE_WARNING, check_events},     {"feature-content", PERFILE_LOSS, check_features},
+    {"time-order", PERFILE_NOTE, check_order},        {"unknown-record", PERFILE_NOTE, check_unknown},
+    {"lost-events", PERFILE_NOTE, check_lost},        {"bundle", PERFILE_WARNING, check_bundle},
+    {"trace-index", PERFILE_NOTE, check_trace_index},
 };
 
 static int check_all(struct checked *checked, struct perfile_error *error)
