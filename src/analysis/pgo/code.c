@@ -6,7 +6,7 @@
 #include "base/bytes.h"
 #include "base/error.h"
 #include "base/map.h"
-#include "symbol/elf_file.h"
+#include "symbol/table_elf.h"
 #include "symbol/unwind/insn.h"
 
 /* The instructions of a section: a bit for each byte. */
@@ -24,7 +24,8 @@ struct pf_pgo_code {
     size_t function_count, function_capacity;
     char *names; /* of functions: the string table of the symbols */
     size_t name_bytes;
-    struct region *regions; /* by address */
+    struct pf_symbol_build stubs; /* of procedure linkage tables, by address */
+    struct region *regions;       /* by address */
     size_t region_count, region_capacity;
 };
 
@@ -75,6 +76,8 @@ static bool add_function(struct pf_pgo_code *code, const struct pf_elf *elf, con
         made.start += section->address;
         made.end += section->address;
     }
+    if (!made.has_size && section && !pf_add(section->address, section->header.sh_size, &made.end))
+        return true;
     made.name = code->names + symbol->st_name;
     made.is_local = GELF_ST_BIND(symbol->st_info) == STB_LOCAL;
     return PF_APPEND(code->allocator, code->functions, code->function_count, code->function_capacity, made);
@@ -92,7 +95,7 @@ static bool copy_names(struct pf_pgo_code *code, const struct pf_elf *elf, const
     return code->names;
 }
 
-/* Those without a size reach up to the next one. */
+/* Those without a size reach up to the next one, or the end of their section. */
 static void complete_ends(struct pf_pgo_code *code)
 {
     uint64_t next = UINT64_MAX; /* where functions after this one start */
@@ -100,7 +103,7 @@ static void complete_ends(struct pf_pgo_code *code)
         struct pf_pgo_function *function = &code->functions[i];
         if (i + 1 < code->function_count && code->functions[i + 1].start != function->start)
             next = code->functions[i + 1].start;
-        function->end = function->has_size ? function->end : next;
+        function->end = function->has_size ? function->end : pf_min_u64(function->end, next);
     }
 }
 
@@ -260,7 +263,8 @@ static int read_parts(struct pf_pgo_code *code, const char *path, struct perfile
         return result;
     code->machine = (struct pf_insn_machine){elf.header.e_machine, elf.is_64, elf.is_big_endian, false};
     const bool known = is_known(&code->machine);
-    const bool done = read_functions(code, &elf) && (!known || read_instructions(code, &elf));
+    const bool done = read_functions(code, &elf) && (!known || read_instructions(code, &elf)) &&
+                      pf_build_add_plt(&code->stubs, &elf) && pf_build_sort(&code->stubs);
     pf_elf_close(&elf);
     return !done ? pf_fail_memory(error, "code") : 0;
 }
@@ -273,6 +277,7 @@ int pf_pgo_code_open(const char *path, const struct perfile_allocator *allocator
     if (!made)
         return pf_fail_memory(error, "code");
     made->allocator = allocator;
+    pf_build_open(&made->stubs, allocator);
     const int result = read_parts(made, path, error);
     if (result == 0)
         *code = made;
@@ -292,6 +297,7 @@ void pf_pgo_code_close(struct pf_pgo_code *code)
     pf_free(code->allocator, code->regions, code->region_capacity * sizeof(*code->regions));
     pf_free(code->allocator, code->functions, code->function_capacity * sizeof(*code->functions));
     pf_text_free(code->allocator, code->names);
+    pf_build_close(&code->stubs);
     pf_free(code->allocator, code, sizeof(*code));
 }
 
@@ -303,10 +309,33 @@ const struct pf_pgo_function *pf_pgo_functions(const struct pf_pgo_code *code, s
     return code->functions;
 }
 
-const struct pf_pgo_function *pf_pgo_function_at(const struct pf_pgo_code *code, uint64_t address)
+const struct pf_pgo_function *pf_pgo_function_before(const struct pf_pgo_code *code, uint64_t address)
 {
     const size_t after = first_after(code, address);
-    return after && address < code->functions[after - 1].end ? &code->functions[after - 1] : NULL;
+    return after ? &code->functions[after - 1] : NULL;
+}
+
+const struct pf_pgo_function *pf_pgo_function_at(const struct pf_pgo_code *code, uint64_t address)
+{
+    const struct pf_pgo_function *function = pf_pgo_function_before(code, address);
+    return function && address < function->end ? function : NULL;
+}
+
+const char *pf_pgo_stub_at(const struct pf_pgo_code *code, uint64_t address, uint64_t *start)
+{
+    const struct pf_symbol_entry *entries = code->stubs.entries;
+    size_t low = 0, high = code->stubs.count;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (entries[middle].start <= address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (!low || address >= entries[low - 1].end)
+        return NULL;
+    *start = entries[low - 1].start;
+    return code->stubs.text + entries[low - 1].name;
 }
 
 /* The first region that ends after the address, or NULL. Sections do not overlap, unless the file is damaged. */

@@ -8,7 +8,7 @@
 
 #include "base/memory.h"
 
-/* An FUNC symbol; one without a size reaches up to the next one. */
+/* A FUNC symbol; one without a size reaches up to the next one, or the end of its section. */
 struct pf_pgo_function {
     uint64_t start;
     uint64_t end;     /* the first address after it */
@@ -28,8 +28,12 @@ void pf_pgo_code_close(struct pf_pgo_code *code);
 
 /* By start; of several at one address those with a longer extent come last. */
 const struct pf_pgo_function *pf_pgo_functions(const struct pf_pgo_code *code, size_t *count);
-/* The last of the functions that starts at or before the address, if it reaches it; else NULL. */
+/* The last of the functions that starts at or before the address, or NULL; and the same only if it reaches it. */
+const struct pf_pgo_function *pf_pgo_function_before(const struct pf_pgo_code *code, uint64_t address);
 const struct pf_pgo_function *pf_pgo_function_at(const struct pf_pgo_code *code, uint64_t address);
+
+/* The name of an entry of a procedure linkage table, "qsort@plt", and its start; NULL: there is none at the address. */
+const char *pf_pgo_stub_at(const struct pf_pgo_code *code, uint64_t address, uint64_t *start);
 
 /* The instructions of its machine are known: x86, AArch64. False: there are none for the functions below. */
 bool pf_pgo_has_instructions(const struct pf_pgo_code *code);

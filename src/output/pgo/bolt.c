@@ -14,6 +14,7 @@
  * Addresses are hexadecimal without 0x, and each line ends with a newline; comments are refused by its reader.
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/error.h"
 #include "output/pgo/pgo.h"
@@ -48,10 +49,11 @@ static size_t join(struct fall_through *list, size_t count)
     return kept;
 }
 
+/* What is after a function without a size, such as a procedure linkage table, belongs to it here. */
 static uint64_t start_of_function(const struct pf_pgo_code *code, uint64_t address)
 {
-    const struct pf_pgo_function *function = pf_pgo_function_at(code, address);
-    return function ? function->start : PERFILE_PGO_OUTSIDE;
+    const struct pf_pgo_function *function = pf_pgo_function_before(code, address);
+    return function && (!function->has_size || address < function->end) ? function->start : PERFILE_PGO_OUTSIDE;
 }
 
 /* As many as the profile has traces at most; `list` has that capacity. */
@@ -123,36 +125,65 @@ static int write_branches(const struct pf_pgo_writing *writing, const struct pf_
 
 /* ---- addresses --------------------------------------------------------------------------------------------------- */
 
-/* As BOLT names it: local functions have a number, and blanks are escaped. */
-static void put_function(struct pf_text *out, const struct pf_pgo_function *function)
+/* Blanks are escaped. */
+static void put_name(struct pf_text *out, const char *name, size_t bytes)
 {
-    for (const char *c = function->name; *c; c++) {
+    for (const char *c = name; c < name + bytes; c++) {
         if (*c == ' ' || *c == '\\')
             pf_put_char(out, '\\');
         pf_put_char(out, *c);
     }
-    if (function->is_local) {
-        pf_put_char(out, '/');
-        pf_put_unsigned(out, function->number);
+}
+
+struct named {
+    const char *name;
+    size_t bytes;    /* of it */
+    uint32_t number; /* of a local function; 0: none */
+    bool is_stub;    /* an entry of a procedure linkage table */
+    uint64_t start;
+};
+
+/* The function at an address; false: there is none. */
+static bool find_function(const struct pf_pgo_code *code, uint64_t address, struct named *named)
+{
+    const struct pf_pgo_function *function = pf_pgo_function_at(code, address);
+    *named = (struct named){.is_stub = !function};
+    if (function) {
+        named->name = function->name;
+        named->start = function->start;
+        named->number = function->is_local ? function->number : 0;
+    } else {
+        named->name = pf_pgo_stub_at(code, address, &named->start);
     }
+    named->bytes = !named->name ? 0 : named->is_stub ? strcspn(named->name, "@") : strlen(named->name);
+    return named->name;
+}
+
+/* As BOLT names it. */
+static void put_function(struct pf_text *out, const struct named *named)
+{
+    put_name(out, named->name, named->bytes);
+    if (named->is_stub)
+        pf_put_string(out, "@PLT");
+    if (named->number)
+        pf_put_format(out, "/%u", named->number);
 }
 
 static int write_addresses(const struct pf_pgo_writing *writing, const struct pf_pgo_code *code, struct pf_text *out)
 {
     const struct pf_pgo_profile *profile = writing->profile;
+    struct named named;
     bool any = false;
     for (size_t i = 0; i < profile->address_count; i++) {
-        const struct pf_pgo_address *address = &profile->addresses[i];
-        const struct pf_pgo_function *function = pf_pgo_function_at(code, address->address);
-        if (!function)
+        if (!find_function(code, profile->addresses[i].address, &named))
             continue;
         if (!any)
             pf_put_format(out, "no_lbr %s:\n", profile->event);
         any = true;
         pf_put_string(out, "1 ");
-        put_function(out, function);
-        put_address(out, address->address - function->start);
-        put_count(out, address->count);
+        put_function(out, &named);
+        put_address(out, profile->addresses[i].address - named.start);
+        put_count(out, profile->addresses[i].count);
         pf_put_char(out, '\n');
     }
     return any ? 0 : 1;
