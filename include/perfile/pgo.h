@@ -97,13 +97,14 @@ enum perfile_pgo_match {
 /* A binary of the recordings. Texts are valid as long as the handle. */
 struct perfile_pgo_binary {
     size_t size;
-    const char *name;       /* as the recordings have it; of several names the first */
-    const char *path;       /* of the file whose addresses are counted; NULL: it was not found, nothing is counted */
-    uint8_t build_id[20];   /* recorded */
-    uint8_t build_id_bytes; /* 0: not recorded */
-    uint32_t match;         /* enum perfile_pgo_match */
-    bool has_branches;      /* false: only addresses of samples are known */
-    const char *event;      /* of the addresses: that with the most samples in it */
+    const char *name; /* as the recordings have it; of several names the first */
+    const char *path; /* of the file whose addresses are counted; NULL: it was not found, and addresses are offsets in
+                               it */
+    uint8_t build_id[20];                              /* recorded */
+    uint8_t build_id_bytes;                            /* 0: not recorded */
+    uint32_t match;                                    /* enum perfile_pgo_match */
+    bool has_branches;                                 /* false: only addresses of samples are known */
+    const char *event;                                 /* of the addresses: that with the most samples in it */
     uint64_t branch_count, range_count, address_count; /* of distinct ones */
 };
 #define PERFILE_PGO_BINARY_INIT PERFILE_SIZED(struct perfile_pgo_binary)

@@ -156,6 +156,7 @@ int pf_pgo_collect(struct perfile_pgo *pgo, struct perfile_reader *reader, struc
     result = take_samples(&c, delivery, error);
     if (result == 0 && pgo->options.unmatched)
         pf_delivery_notify_unmatched(delivery, pgo->options.unmatched, pgo->options.unmatched_context);
+    pgo->left_out += pf_delivery_filtered(delivery);
     pf_delivery_close(delivery);
     return result;
 }

@@ -65,6 +65,7 @@ struct perfile_pgo {
     const char **events;       /* their names */
     size_t event_count, event_capacity;
     struct perfile_pgo_counts totals;
+    uint64_t left_out; /* samples that the filter did not let pass */
     struct pf_pgo_binary *binaries;
     size_t binary_count, binary_capacity;
     bool ended;

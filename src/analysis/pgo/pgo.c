@@ -151,6 +151,16 @@ int perfile_pgo_end(struct perfile_pgo *pgo, struct perfile_error *error)
 
 /* ---- results ----------------------------------------------------------------------------------------------------- */
 
+bool pf_pgo_any_branches(const struct perfile_pgo *pgo)
+{
+    return pgo->traces.count;
+}
+
+uint64_t pf_pgo_left_out(const struct perfile_pgo *pgo)
+{
+    return pgo->left_out;
+}
+
 const struct perfile_allocator *pf_pgo_allocator(const struct perfile_pgo *pgo)
 {
     return &pgo->watch.allocator;

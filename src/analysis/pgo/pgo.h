@@ -64,6 +64,10 @@ struct pf_pgo_profile {
 
 /* NULL: there is no such binary. */
 const struct pf_pgo_profile *pf_pgo_profile_at(const struct perfile_pgo *pgo, size_t index);
+/* A branch of any binary was counted. */
+bool pf_pgo_any_branches(const struct perfile_pgo *pgo);
+/* Samples that the filter did not let pass. */
+uint64_t pf_pgo_left_out(const struct perfile_pgo *pgo);
 const struct perfile_allocator *pf_pgo_allocator(const struct perfile_pgo *pgo);
 /* One sentence for the user, without a line end; printf's. */
 void pf_pgo_note(const struct perfile_pgo *pgo, const char *format, ...) __attribute__((format(printf, 2, 3)));

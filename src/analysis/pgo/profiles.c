@@ -126,14 +126,16 @@ static void place_part(struct making *m, size_t index)
     const struct pf_pgo_segment *segment = module->kernel ? NULL : segment_of(file, part->pgoff);
     struct placed *placed = &m->parts[index];
     placed->binary = m->binary_of[part->module];
-    if (segment)
-        placed->delta = segment->address - segment->offset;
+    if (segment || (!file->path && !module->kernel))
+        placed->delta = segment ? segment->address - segment->offset : 0; /* without a file, offsets in it are all */
     else if (!module->kernel || !place_kernel(m, part, module->name, &placed->delta))
         placed->binary = UINT32_MAX;
 }
 
 static bool is_executable(const struct pf_pgo_file *file, uint64_t address)
 {
+    if (!file->path)
+        return true;
     for (size_t i = 0; i < file->segment_count; i++)
         if (file->segments[i].executable && address - file->segments[i].address < file->segments[i].bytes)
             return true;
