@@ -153,11 +153,19 @@ struct perfile_inject_options {
                   uint64_t *addresses, size_t capacity);
     void *unwind_context;
     /*
-     * Samples instead of a hardware trace, of Arm SPE, Intel BTS, s390 or POWER: letters as those of perf's --itrace, ""
-     * for all events; NULL: the trace stays. Of a file, which is read twice; a stream is ABSENT. UNSUPPORTED: another
-     * trace.
+     * Samples instead of a hardware trace, of Arm SPE, Intel BTS and PT, s390 or POWER: letters as those of perf's
+     * --itrace, "" for the usual ones; NULL: the trace stays. Of a file, which is read twice; a stream is ABSENT.
+     * UNSUPPORTED: another trace.
      */
     const char *itrace;
+    /*
+     * The code that a process (-1: the kernel) had at an address at that time: copies up to `bytes` bytes, and returns
+     * how many there were. Traces of the flow of a program are decoded with it. perfile_code_read of
+     * <perfile/analysis.h> is one. NULL: there is no code.
+     */
+    size_t (*read_code)(void *context, struct perfile_session *session, int32_t pid, uint64_t address, void *to,
+                        size_t bytes);
+    void *read_code_context;
 };
 #define PERFILE_INJECT_OPTIONS_INIT PERFILE_SIZED(struct perfile_inject_options)
 

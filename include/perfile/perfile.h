@@ -489,6 +489,16 @@ PERFILE_API bool perfile_reader_is_at_start(const struct perfile_reader *reader)
 PERFILE_API PERFILE_MUST_CHECK int perfile_reader_payload(struct perfile_reader *reader, const uint8_t **data,
                                                           size_t *bytes, struct perfile_error *error);
 
+/*
+ * Reads up to `bytes` bytes of the recording as they are in the file `part` of it, from `offset` on, both as records have
+ * them (payload_offset): *got is less only at the end. For payloads of records that were read before; what the reader
+ * gives next stays the same. ABSENT: the recording is a stream; READ.
+ */
+PERFILE_API PERFILE_MUST_CHECK int perfile_reader_read_at(struct perfile_reader *reader, uint32_t part, uint64_t offset,
+                                                          void *to, size_t bytes, size_t *got,
+                                                          struct perfile_error *error);
+
+
 /* What has been read so far. */
 struct perfile_counts {
     uint64_t records; /* complete records, including those inside compressed records */

@@ -293,7 +293,9 @@ static int inject(struct perfile_reader *reader, struct perfile_writer *writer,
     if (result == 0)
         result = pf_edit_open(&inject.edit, reader, writer, inject.options.edit, error);
     if (result == 0 && inject.options.itrace)
-        result = pf_trace_open(&inject.edit, inject.options.itrace, &inject.trace, error);
+        result = pf_trace_open(&inject.edit, inject.options.itrace,
+                               &(struct pf_trace_code){inject.options.read_code, inject.options.read_code_context},
+                               &inject.trace, error);
     if (result == 0)
         result = open_unwinding(&inject, error);
     if (result < 0)

@@ -7,16 +7,23 @@
 #ifndef PF_EDIT_TRACE_H
 #define PF_EDIT_TRACE_H
 
-#include "hwtrace/decoder.h"
 #include "edit/edit.h"
 
 struct pf_trace;
+
+/* How code is read: read_code of the options of inject. */
+struct pf_trace_code {
+    size_t (*read)(void *context, struct perfile_session *session, int32_t pid, uint64_t address, void *to,
+                   size_t bytes);
+    void *context;
+};
 
 /*
  * Reads `itrace` (letters as those of perf's --itrace; "" asks for the default) and the recording, which is rewound.
  * ABSENT: the recording has no trace, or it is a stream; UNSUPPORTED: a trace that is not decoded here; ARGUMENT.
  */
-int pf_trace_open(struct pf_edit *edit, const char *itrace, struct pf_trace **trace, struct perfile_error *error);
+int pf_trace_open(struct pf_edit *edit, const char *itrace, const struct pf_trace_code *code, struct pf_trace **trace,
+                  struct perfile_error *error);
 /* How many samples were written. */
 uint64_t pf_trace_samples(const struct pf_trace *trace);
 /* NULL is allowed. */

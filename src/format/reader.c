@@ -445,6 +445,15 @@ int perfile_reader_rewind(struct perfile_reader *reader, struct perfile_error *e
     return 0;
 }
 
+int perfile_reader_read_at(struct perfile_reader *reader, uint32_t part, uint64_t offset, void *to, size_t bytes,
+                           size_t *got, struct perfile_error *error)
+{
+    *got = 0;
+    if (part >= reader->part_count || !reader->parts[part].source.seekable)
+        return pf_fail(error, PERFILE_ERROR_ABSENT, offset, "input", "a stream cannot be read out of order");
+    return pf_source_read(&reader->parts[part].source, offset, to, bytes, got, error);
+}
+
 const struct perfile_file *perfile_reader_file(const struct perfile_reader *reader)
 {
     return &reader->file;

@@ -12,7 +12,16 @@
 
 /* The type of events that only decoded traces have, and their config, as perf numbers them. */
 #define PF_AUX_TYPE_SYNTH 0x80000000u
-enum { PF_AUX_SYNTH_VPA_DTL = 9 };
+enum {
+    PF_AUX_SYNTH_PTWRITE,
+    PF_AUX_SYNTH_MWAIT,
+    PF_AUX_SYNTH_PWRE,
+    PF_AUX_SYNTH_EXSTOP,
+    PF_AUX_SYNTH_PWRX,
+    PF_AUX_SYNTH_CBR,
+    PF_AUX_SYNTH_PSB,
+    PF_AUX_SYNTH_VPA_DTL = 9
+};
 
 /* An event that a decoder makes samples of. */
 struct pf_aux_event {
@@ -21,6 +30,7 @@ struct pf_aux_event {
     uint64_t config;      /* of its attr */
     uint64_t sample_type; /* what its samples have besides process, time, processor and period */
     uint32_t type;        /* of its attr */
+    uint8_t of_flow;      /* the enum pf_flow_event that it stands for */
 };
 
 /* What a decoder has to know of the recording. */
@@ -28,7 +38,8 @@ struct pf_aux_recording {
     struct pf_aux_machine machine;
     const uint64_t *priv; /* of AUXTRACE_INFO */
     size_t priv_count;
-    uint64_t midr; /* of an Arm processor's first core, from CPUID; 0: not known */
+    uint64_t config; /* of the trace's event */
+    uint64_t midr;   /* of an Arm processor's first core, from CPUID; 0: not known */
 };
 
 /* A sample, apart from its event and its process. */
@@ -42,14 +53,24 @@ struct pf_aux_sample {
     bool has_branch;
     const uint8_t *raw; /* of events whose samples have raw data */
     size_t raw_bytes;
+    /* Of traces of the flow: */
+    uint64_t period;
+    uint32_t flags;           /* of the branch, enum pf_flow_flags */
+    uint32_t insn_bytes;      /* of the instruction; 0: not known */
+    uint64_t insns, cycles;   /* since the last sample that has them */
+    const uint64_t *branches; /* newest first, three words each */
+    unsigned branch_count;
+    const uint64_t *chain;
+    unsigned chain_count;
 };
 
 struct pf_aux_decoder {
     const struct pf_aux_format *format;
     const struct pf_aux_event *events;
     unsigned event_count;
-    size_t item_bytes; /* of what `next` reads */
-    bool timeless;     /* items have no time of their own */
+    size_t item_bytes;                  /* of what `next` reads */
+    bool timeless;                      /* items have no time of their own */
+    const struct pf_flow_decoder *flow; /* of the trace of the flow, which has no items; else NULL */
     /*
      * Reads the next item of the trace, from which samples are made: 1, 0 at the end of the payload, or an error.
      * *time is on the clock of the trace.

@@ -3,46 +3,11 @@
  * Packets of Intel PT: Intel's Software Developer's Manual, volume 3, "Intel Processor Trace", packet definitions. Most
  * packets are named by their first byte, those that begin with 0x02 by the second one; two tables have a row for each.
  */
-#include "hwtrace/packets.h"
+#include "hwtrace/intel_pt.h"
 
 #include <perfile/records.h>
 
 #include <inttypes.h>
-
-enum kind {
-    BAD = PF_AUX_BAD,
-    PAD = PF_AUX_PAD,
-    TNT,
-    TIP,
-    TIP_PGE,
-    TIP_PGD,
-    FUP,
-    PSB,
-    PSBEND,
-    OVF,
-    TRACESTOP,
-    TSC,
-    TMA,
-    MTC,
-    CYC,
-    CBR,
-    PIP,
-    VMCS,
-    MNT,
-    MODE_EXEC,
-    MODE_TSX,
-    PTWRITE,
-    EXSTOP,
-    MWAIT,
-    PWRE,
-    PWRX,
-    BBP,
-    BIP,
-    BEP,
-    CFE,
-    EVD,
-    KINDS
-};
 
 struct state {
     unsigned block_bytes; /* of the values in the block that BBP began: 4 or 8; 0 outside of blocks */
@@ -51,9 +16,10 @@ struct state {
 /* Packets within which a block of BIP packets goes on. */
 static bool keeps_block(unsigned kind)
 {
-    static const bool keeps[KINDS] = {
-        [PAD] = true,    [FUP] = true,  [TSC] = true,  [TMA] = true, [CBR] = true, [MTC] = true, [CYC] = true,
-        [EXSTOP] = true, [PWRE] = true, [PWRX] = true, [BBP] = true, [BIP] = true, [MNT] = true, [BAD] = true};
+    static const bool keeps[PF_PT_KINDS] = {
+        [PF_PT_PAD] = true, [PF_PT_FUP] = true, [PF_PT_TSC] = true,    [PF_PT_TMA] = true,  [PF_PT_CBR] = true,
+        [PF_PT_MTC] = true, [PF_PT_CYC] = true, [PF_PT_EXSTOP] = true, [PF_PT_PWRE] = true, [PF_PT_PWRX] = true,
+        [PF_PT_BBP] = true, [PF_PT_BIP] = true, [PF_PT_MNT] = true,    [PF_PT_BAD] = true};
     return keeps[kind];
 }
 
@@ -63,7 +29,7 @@ static void read_long_tnt(struct pf_aux_packet *packet)
 {
     packet->detail = packet->payload ? 63 - (unsigned)__builtin_clzll(packet->payload) : 0;
     if (packet->detail == 0)
-        packet->kind = BAD; /* no result is below the bit that ends them */
+        packet->kind = PF_PT_BAD; /* no result is below the bit that ends them */
 }
 
 static void read_tma(struct pf_aux_packet *packet)
@@ -77,13 +43,13 @@ static void read_psb(struct pf_aux_packet *packet)
 {
     for (size_t i = 0; i < packet->bytes; i++)
         if (packet->data[i] != (i % 2 ? 0x82 : 0x02))
-            packet->kind = BAD;
+            packet->kind = PF_PT_BAD;
 }
 
 static void read_mnt(struct pf_aux_packet *packet)
 {
     if (packet->data[2] != 0x88)
-        packet->kind = BAD;
+        packet->kind = PF_PT_BAD;
 }
 
 /* Bit 7 of the second byte: an address follows. */
@@ -112,26 +78,26 @@ struct row {
 };
 
 static const struct row extended[] = {
-    {0xff, 0xa3, TNT, 8, 2, read_long_tnt},
-    {0xff, 0x43, PIP, 8, 2, NULL},
-    {0xff, 0x03, CBR, 4, 2, NULL},
-    {0xff, 0x83, TRACESTOP, 2, 0, NULL},
-    {0xff, 0xf3, OVF, 2, 0, NULL},
-    {0xff, 0x23, PSBEND, 2, 0, NULL},
-    {0xff, 0x82, PSB, 16, 0, read_psb},
-    {0xff, 0x73, TMA, 7, 2, read_tma},
-    {0xff, 0xc8, VMCS, 7, 2, NULL},
-    {0xff, 0xc3, MNT, 11, 3, read_mnt},
-    {0x7f, 0x12, PTWRITE, 6, 2, read_ip_bit},
-    {0x7f, 0x32, PTWRITE, 10, 2, read_ip_bit},
-    {0x7f, 0x62, EXSTOP, 2, 0, read_ip_bit},
-    {0xff, 0xc2, MWAIT, 10, 2, NULL},
-    {0xff, 0x22, PWRE, 4, 2, NULL},
-    {0xff, 0xa2, PWRX, 7, 2, NULL},
-    {0xff, 0x63, BBP, 3, 2, read_block},
-    {0x7f, 0x33, BEP, 2, 0, read_ip_bit},
-    {0xff, 0x13, CFE, 4, 2, NULL},
-    {0xff, 0x53, EVD, 11, 3, read_event_data},
+    {0xff, 0xa3, PF_PT_TNT, 8, 2, read_long_tnt},
+    {0xff, 0x43, PF_PT_PIP, 8, 2, NULL},
+    {0xff, 0x03, PF_PT_CBR, 4, 2, NULL},
+    {0xff, 0x83, PF_PT_TRACESTOP, 2, 0, NULL},
+    {0xff, 0xf3, PF_PT_OVF, 2, 0, NULL},
+    {0xff, 0x23, PF_PT_PSBEND, 2, 0, NULL},
+    {0xff, 0x82, PF_PT_PSB, 16, 0, read_psb},
+    {0xff, 0x73, PF_PT_TMA, 7, 2, read_tma},
+    {0xff, 0xc8, PF_PT_VMCS, 7, 2, NULL},
+    {0xff, 0xc3, PF_PT_MNT, 11, 3, read_mnt},
+    {0x7f, 0x12, PF_PT_PTWRITE, 6, 2, read_ip_bit},
+    {0x7f, 0x32, PF_PT_PTWRITE, 10, 2, read_ip_bit},
+    {0x7f, 0x62, PF_PT_EXSTOP, 2, 0, read_ip_bit},
+    {0xff, 0xc2, PF_PT_MWAIT, 10, 2, NULL},
+    {0xff, 0x22, PF_PT_PWRE, 4, 2, NULL},
+    {0xff, 0xa2, PF_PT_PWRX, 7, 2, NULL},
+    {0xff, 0x63, PF_PT_BBP, 3, 2, read_block},
+    {0x7f, 0x33, PF_PT_BEP, 2, 0, read_ip_bit},
+    {0xff, 0x13, PF_PT_CFE, 4, 2, NULL},
+    {0xff, 0x53, PF_PT_EVD, 11, 3, read_event_data},
 };
 
 /* ---- packets that are named by their first byte ------------------------------------------------------------------ */
@@ -143,7 +109,7 @@ static void read_address(struct pf_aux_packet *packet)
     packet->detail = packet->data[0] >> 5;
     const size_t bytes = address_bytes[packet->detail];
     if ((bytes == 0 && packet->detail) || packet->bytes < 1 + bytes) {
-        packet->kind = BAD;
+        packet->kind = PF_PT_BAD;
         return;
     }
     packet->payload = pf_aux_number(packet->data + 1, bytes);
@@ -154,20 +120,20 @@ static void read_address(struct pf_aux_packet *packet)
 static void read_mode(struct pf_aux_packet *packet)
 {
     const unsigned type = packet->data[1] >> 5;
-    packet->kind = type == 0 ? MODE_EXEC : type == 1 ? MODE_TSX : BAD;
+    packet->kind = type == 0 ? PF_PT_MODE_EXEC : type == 1 ? PF_PT_MODE_TSX : PF_PT_BAD;
     packet->payload = packet->data[1] & 0x1f;
     if ((packet->payload & 3) == 3)
-        packet->kind = BAD;
+        packet->kind = PF_PT_BAD;
 }
 
 static const struct row simple[] = {
-    {0x1f, 0x0d, TIP, 0, 0, read_address},
-    {0x1f, 0x11, TIP_PGE, 0, 0, read_address},
-    {0x1f, 0x01, TIP_PGD, 0, 0, read_address},
-    {0x1f, 0x1d, FUP, 0, 0, read_address},
-    {0xff, 0x99, MODE_EXEC, 2, 0, read_mode},
-    {0xff, 0x19, TSC, 8, 1, NULL},
-    {0xff, 0x59, MTC, 2, 1, NULL},
+    {0x1f, 0x0d, PF_PT_TIP, 0, 0, read_address},
+    {0x1f, 0x11, PF_PT_TIP_PGE, 0, 0, read_address},
+    {0x1f, 0x01, PF_PT_TIP_PGD, 0, 0, read_address},
+    {0x1f, 0x1d, PF_PT_FUP, 0, 0, read_address},
+    {0xff, 0x99, PF_PT_MODE_EXEC, 2, 0, read_mode},
+    {0xff, 0x19, PF_PT_TSC, 8, 1, NULL},
+    {0xff, 0x59, PF_PT_MTC, 2, 1, NULL},
 };
 
 /* Reads by the row of the byte at `at`; without such a row, or when bytes are missing, the packet is a bad one. */
@@ -199,13 +165,13 @@ static void read_cycles(struct pf_aux_packet *packet)
             packet->payload |= (uint64_t)(packet->data[bytes] >> 1) << shift;
         more = packet->data[bytes] & 1;
     }
-    packet->kind = more ? BAD : CYC;
+    packet->kind = more ? PF_PT_BAD : PF_PT_CYC;
     packet->bytes = bytes;
 }
 
 static void read_short_tnt(struct pf_aux_packet *packet)
 {
-    packet->kind = TNT;
+    packet->kind = PF_PT_TNT;
     packet->bytes = 1;
     packet->detail = 30 - (unsigned)__builtin_clz(packet->data[0]); /* the results are below the highest bit set, */
     packet->payload = packet->data[0] >> 1;                         /* and above bit 0 */
@@ -215,7 +181,7 @@ static void read_block_item(struct pf_aux_packet *packet, unsigned value_bytes)
 {
     if (packet->bytes < 1 + value_bytes)
         return;
-    packet->kind = BIP;
+    packet->kind = PF_PT_BIP;
     packet->bytes = 1 + value_bytes;
     packet->detail = packet->data[0] >> 3;
     packet->payload = pf_aux_number(packet->data + 1, value_bytes);
@@ -235,9 +201,9 @@ static void read_packet(const struct pf_aux_machine *machine, void *state, struc
     const uint8_t first = packet->data[0];
     const size_t bytes = packet->bytes;
     (void)machine;
-    packet->kind = BAD;
+    packet->kind = PF_PT_BAD;
     if (first == 0) {
-        packet->kind = PAD;
+        packet->kind = PF_PT_PAD;
         packet->bytes = 1;
     } else if ((first & 7) == 4 && s->block_bytes) {
         read_block_item(packet, s->block_bytes);
@@ -251,11 +217,11 @@ static void read_packet(const struct pf_aux_machine *machine, void *state, struc
     } else {
         read_short_tnt(packet);
     }
-    if (packet->kind == BAD)
+    if (packet->kind == PF_PT_BAD)
         packet->bytes = 1;
     else
         add_padding(packet, bytes);
-    if (packet->kind == BBP)
+    if (packet->kind == PF_PT_BBP)
         s->block_bytes = packet->detail;
     else if (!keeps_block(packet->kind))
         s->block_bytes = 0;
@@ -359,38 +325,38 @@ static void put_evd(struct pf_text *text, const struct pf_aux_packet *packet)
     pf_put_format(text, " Type 0x%02x Payload 0x%" PRIx64, packet->detail, packet->payload);
 }
 
-static const struct pf_aux_kind kinds[KINDS] = {
-    [BAD] = {"Bad packet!", NULL, 0},
-    [PAD] = {"PAD", NULL, 0},
-    [TNT] = {"TNT", put_tnt, 0},
-    [TIP] = {"TIP", put_address, 0},
-    [TIP_PGE] = {"TIP.PGE", put_address, 0},
-    [TIP_PGD] = {"TIP.PGD", put_address, 0},
-    [FUP] = {"FUP", put_address, 0},
-    [PSB] = {"PSB", NULL, PF_AUX_SYNC},
-    [PSBEND] = {"PSBEND", NULL, 0},
-    [OVF] = {"OVF", NULL, PF_AUX_OVERFLOW},
-    [TRACESTOP] = {"TraceSTOP", NULL, 0},
-    [TSC] = {"TSC", put_payload, PF_AUX_TIME_56},
-    [TMA] = {"TMA", put_tma, 0},
-    [MTC] = {"MTC", put_payload, 0},
-    [CYC] = {"CYC", put_payload, 0},
-    [CBR] = {"CBR", put_payload, 0},
-    [PIP] = {"PIP", put_pip, 0},
-    [VMCS] = {"VMCS", put_payload, 0},
-    [MNT] = {"MNT", put_payload, 0},
-    [MODE_EXEC] = {"MODE.Exec", put_exec, 0},
-    [MODE_TSX] = {"MODE.TSX", put_tsx, 0},
-    [PTWRITE] = {"PTWRITE", put_ptwrite, 0},
-    [EXSTOP] = {"EXSTOP", put_ip_bit, 0},
-    [MWAIT] = {"MWAIT", put_mwait, 0},
-    [PWRE] = {"PWRE", put_pwre, 0},
-    [PWRX] = {"PWRX", put_pwrx, 0},
-    [BBP] = {"BBP", put_bbp, 0},
-    [BIP] = {"BIP", put_bip, 0},
-    [BEP] = {"BEP", put_ip_bit, 0},
-    [CFE] = {"CFE", put_cfe, 0},
-    [EVD] = {"EVD", put_evd, 0},
+static const struct pf_aux_kind kinds[PF_PT_KINDS] = {
+    [PF_PT_BAD] = {"Bad packet!", NULL, 0},
+    [PF_PT_PAD] = {"PAD", NULL, 0},
+    [PF_PT_TNT] = {"TNT", put_tnt, 0},
+    [PF_PT_TIP] = {"TIP", put_address, 0},
+    [PF_PT_TIP_PGE] = {"TIP.PGE", put_address, 0},
+    [PF_PT_TIP_PGD] = {"TIP.PGD", put_address, 0},
+    [PF_PT_FUP] = {"FUP", put_address, 0},
+    [PF_PT_PSB] = {"PSB", NULL, PF_AUX_SYNC},
+    [PF_PT_PSBEND] = {"PSBEND", NULL, 0},
+    [PF_PT_OVF] = {"OVF", NULL, PF_AUX_OVERFLOW},
+    [PF_PT_TRACESTOP] = {"TraceSTOP", NULL, 0},
+    [PF_PT_TSC] = {"TSC", put_payload, PF_AUX_TIME_56},
+    [PF_PT_TMA] = {"TMA", put_tma, 0},
+    [PF_PT_MTC] = {"MTC", put_payload, 0},
+    [PF_PT_CYC] = {"CYC", put_payload, 0},
+    [PF_PT_CBR] = {"CBR", put_payload, 0},
+    [PF_PT_PIP] = {"PIP", put_pip, 0},
+    [PF_PT_VMCS] = {"VMCS", put_payload, 0},
+    [PF_PT_MNT] = {"MNT", put_payload, 0},
+    [PF_PT_MODE_EXEC] = {"MODE.Exec", put_exec, 0},
+    [PF_PT_MODE_TSX] = {"MODE.TSX", put_tsx, 0},
+    [PF_PT_PTWRITE] = {"PTWRITE", put_ptwrite, 0},
+    [PF_PT_EXSTOP] = {"EXSTOP", put_ip_bit, 0},
+    [PF_PT_MWAIT] = {"MWAIT", put_mwait, 0},
+    [PF_PT_PWRE] = {"PWRE", put_pwre, 0},
+    [PF_PT_PWRX] = {"PWRX", put_pwrx, 0},
+    [PF_PT_BBP] = {"BBP", put_bbp, 0},
+    [PF_PT_BIP] = {"BIP", put_bip, 0},
+    [PF_PT_BEP] = {"BEP", put_ip_bit, 0},
+    [PF_PT_CFE] = {"CFE", put_cfe, 0},
+    [PF_PT_EVD] = {"EVD", put_evd, 0},
 };
 
 static const uint8_t psb[] = {0x02, 0x82, 0x02, 0x82, 0x02, 0x82, 0x02, 0x82,
@@ -400,7 +366,7 @@ const struct pf_aux_format pf_aux_intel_pt = {
     .type = PERFILE_AUXTRACE_INTEL_PT,
     .heading = "Intel Processor Trace",
     .kinds = kinds,
-    .kind_count = KINDS,
+    .kind_count = PF_PT_KINDS,
     .state_bytes = sizeof(struct state),
     .max_bytes = sizeof(psb),
     .converts = true,

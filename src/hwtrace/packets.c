@@ -124,3 +124,28 @@ int pf_aux_walk_next(struct pf_aux_walk *walk, struct pf_aux_packet *packet, str
     walk->bad_bytes += packet->kind == PF_AUX_BAD ? packet->bytes : 0;
     return 1;
 }
+
+static void pass(struct pf_aux_walk *walk, size_t bytes, uint64_t *passed)
+{
+    walk->data += bytes;
+    walk->bytes -= bytes;
+    walk->offset += bytes;
+    *passed += bytes;
+}
+
+int pf_aux_walk_find(struct pf_aux_walk *walk, const void *pattern, size_t bytes, uint64_t *passed,
+                     struct perfile_error *error)
+{
+    while (true) {
+        while (walk->bytes < walk->format->max_bytes && walk->end > 0)
+            get_more(walk, error);
+        if (walk->bytes < bytes) {
+            pass(walk, walk->bytes, passed);
+            return walk->end;
+        }
+        const uint8_t *found = memmem(walk->data, walk->bytes, pattern, bytes);
+        pass(walk, found ? (size_t)(found - walk->data) : walk->bytes - (bytes - 1), passed);
+        if (found)
+            return 1;
+    }
+}

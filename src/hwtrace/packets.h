@@ -121,5 +121,11 @@ void pf_aux_walk_restart(struct pf_aux_walk *walk);
  * valid until the next call.
  */
 int pf_aux_walk_next(struct pf_aux_walk *walk, struct pf_aux_packet *packet, struct perfile_error *error);
+/*
+ * Goes on to where these bytes are, at most as many as the longest packet has: 1, 0 when they do not occur in what is
+ * left, or the error of `more`. *passed counts the bytes before them.
+ */
+int pf_aux_walk_find(struct pf_aux_walk *walk, const void *pattern, size_t bytes, uint64_t *passed,
+                     struct perfile_error *error);
 
 #endif

@@ -3,6 +3,8 @@
 
 #include <elf.h>
 
+#include "base/x86.h"
+
 /* The first two bits of the first byte say how many halfwords there are. */
 static unsigned s390_bytes(const struct pf_insn_machine *machine, const uint8_t *code)
 {
@@ -58,6 +60,36 @@ static enum pf_insn_flow aarch64_flow(const uint8_t *code)
         if ((word & forms[i].mask) == forms[i].value)
             return forms[i].flow;
     return PF_INSN_NEXT;
+}
+
+static enum pf_insn_flow x86_flow(enum pf_x86_flow flow)
+{
+    switch (flow) {
+    case PF_X86_CALL:
+    case PF_X86_CALL_INDIRECT:
+    case PF_X86_FAR_CALL:
+        return PF_INSN_CALL;
+    case PF_X86_JUMP:
+    case PF_X86_JUMP_INDIRECT:
+    case PF_X86_FAR_JUMP:
+        return PF_INSN_JUMP;
+    case PF_X86_RETURN:
+    case PF_X86_FAR_RETURN:
+    case PF_X86_INTERRUPT_RETURN:
+        return PF_INSN_RETURN;
+    default:
+        return PF_INSN_NEXT;
+    }
+}
+
+bool pf_insn_decode_x86(bool is_64, const uint8_t *code, size_t bytes, struct pf_insn *insn)
+{
+    struct pf_x86_insn decoded;
+    const bool valid = pf_x86_decode(is_64, code, bytes, &decoded);
+    *insn = (struct pf_insn){.bytes = decoded.bytes,
+                             .flow = x86_flow(decoded.flow),
+                             .jumps = decoded.flow >= PF_X86_JUMP && decoded.flow <= PF_X86_FAR_RETURN};
+    return valid;
 }
 
 bool pf_insn_decode(const struct pf_insn_machine *machine, const uint8_t *code, size_t bytes, struct pf_insn *insn)

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Lengths of x86 instructions, from the opcode maps of the processor manuals (Intel SDM volume 2, appendix A; AMD APM
+ * x86 instructions, from the opcode maps of the processor manuals (Intel SDM volume 2, appendix A; AMD APM
  * volume 3, appendix A): one letter an opcode says what follows it.
  */
-#include "symbol/unwind/insn.h"
+#include "base/x86.h"
 
+#include <stddef.h>
 #include <string.h>
 
 /*
@@ -68,6 +69,7 @@ struct decoder {
     bool wide;          /* REX.W */
     bool is_vector;     /* after VEX, EVEX or XOP: all opcodes but one have a ModRM */
     bool ends_here;     /* nothing follows the opcode, whatever the map says */
+    bool repeats;       /* prefix f3 */
     bool bad;
     int map;
     uint8_t opcode;
@@ -97,6 +99,7 @@ static void take_prefixes(struct decoder *d)
         const uint8_t prefix = take(d);
         d->short_operand |= prefix == 0x66;
         d->other_address |= prefix == 0x67;
+        d->repeats |= prefix == 0xf3;
     }
     if (d->is_64 && (peek(d, 0) & 0xf0) == 0x40)
         d->wide = take(d) & 8;
@@ -207,45 +210,86 @@ static void take_rest(struct decoder *d, char letter)
     d->bad |= letter == 'X';
 }
 
-/* jmp, call, ret, int, iret, syscall, sysret; conditional ones are not. */
-static bool leaves(const struct decoder *d)
+/* Opcodes that go elsewhere, of the first map and of the one after 0f. */
+struct leap {
+    uint8_t first, last;
+    uint8_t flow;
+};
+
+static const struct leap one_byte_leaps[] = {
+    {0x70, 0x7f, PF_X86_CONDITIONAL}, {0x9a, 0x9a, PF_X86_FAR_CALL},  {0xc2, 0xc3, PF_X86_RETURN},
+    {0xca, 0xcb, PF_X86_FAR_RETURN},  {0xcc, 0xce, PF_X86_INTERRUPT}, {0xcf, 0xcf, PF_X86_INTERRUPT_RETURN},
+    {0xe0, 0xe3, PF_X86_CONDITIONAL}, {0xe8, 0xe8, PF_X86_CALL},      {0xe9, 0xe9, PF_X86_JUMP},
+    {0xea, 0xea, PF_X86_FAR_JUMP},    {0xeb, 0xeb, PF_X86_JUMP},
+};
+static const struct leap two_byte_leaps[] = {
+    {0x05, 0x05, PF_X86_SYSTEM_CALL},   {0x07, 0x07, PF_X86_SYSTEM_RETURN}, {0x34, 0x34, PF_X86_SYSTEM_CALL},
+    {0x35, 0x35, PF_X86_SYSTEM_RETURN}, {0x80, 0x8f, PF_X86_CONDITIONAL},
+};
+
+static enum pf_x86_flow find_leap(const struct leap *leaps, size_t count, uint8_t opcode)
 {
-    static const uint8_t plain[] = {0x9a, 0xc2, 0xc3, 0xca, 0xcb, 0xcc, 0xcd, 0xce, 0xcf, 0xe8, 0xe9, 0xea, 0xeb};
-    static const uint8_t system[] = {0x05, 0x07, 0x34, 0x35};
-    const unsigned middle = d->modrm >> 3 & 7;
+    for (size_t i = 0; i < count; i++)
+        if (opcode >= leaps[i].first && opcode <= leaps[i].last)
+            return leaps[i].flow;
+    return PF_X86_ON;
+}
+
+/* Of ff, the middle field of whose ModRM says what it does. */
+static enum pf_x86_flow flow_of_group(uint8_t modrm)
+{
+    static const uint8_t flows[8] = {
+        [2] = PF_X86_CALL_INDIRECT, [3] = PF_X86_FAR_CALL, [4] = PF_X86_JUMP_INDIRECT, [5] = PF_X86_FAR_JUMP};
+    return flows[modrm >> 3 & 7];
+}
+
+/* 0f 01 c2 and c3 enter a virtual machine; 0f ae /4 with prefix f3 and without 66 is a PTWRITE. */
+static enum pf_x86_flow flow_of_0f(const struct decoder *d)
+{
+    enum { VMLAUNCH = 0xc2, VMRESUME = 0xc3 };
+    if (d->opcode == 0x01 && (d->modrm == VMLAUNCH || d->modrm == VMRESUME))
+        return PF_X86_VM_ENTRY;
+    if (d->opcode == 0xae && d->repeats && (d->modrm >> 3 & 7) == 4)
+        return PF_X86_PTWRITE;
+    return find_leap(two_byte_leaps, sizeof(two_byte_leaps) / sizeof(two_byte_leaps[0]), d->opcode);
+}
+
+static enum pf_x86_flow flow_of(const struct decoder *d)
+{
     if (d->is_vector || d->ends_here)
-        return false;
+        return PF_X86_ON;
+    if (d->map == MAP_ONE && d->opcode == 0xff)
+        return flow_of_group(d->modrm);
     if (d->map == MAP_ONE)
-        return memchr(plain, d->opcode, sizeof(plain)) || (d->opcode == 0xff && middle >= 2 && middle <= 5);
-    return d->map == MAP_0F && memchr(system, d->opcode, sizeof(system));
+        return find_leap(one_byte_leaps, sizeof(one_byte_leaps) / sizeof(one_byte_leaps[0]), d->opcode);
+    return d->map == MAP_0F ? flow_of_0f(d) : PF_X86_ON;
 }
 
-static bool is_one_of(const struct decoder *d, const char *opcodes)
+/* The displacement of a direct branch is its last bytes. */
+static int64_t displacement_of(const struct decoder *d, enum pf_x86_flow flow, char letter)
 {
-    return d->opcode && strchr(opcodes, (int)d->opcode);
+    const unsigned bytes = letter == 'B' ? 1 : !d->is_64 && d->short_operand && !d->wide ? 2 : 4;
+    int32_t displacement = 0;
+    if (flow != PF_X86_CALL && flow != PF_X86_JUMP && flow != PF_X86_CONDITIONAL)
+        return 0;
+    for (unsigned i = bytes; i > 0; i--)
+        displacement = (int32_t)((uint32_t)displacement << 8 | d->code[d->at - bytes + i - 1]);
+    return bytes == 1 ? (int8_t)displacement : bytes == 2 ? (int16_t)displacement : displacement;
 }
 
-static enum pf_insn_flow flow_of(const struct decoder *d)
-{
-    const unsigned middle = d->modrm >> 3 & 7;
-    if (d->is_vector || d->ends_here || d->map != MAP_ONE)
-        return PF_INSN_NEXT;
-    if (d->opcode == 0xff)
-        return middle == 2 || middle == 3 ? PF_INSN_CALL : middle == 4 || middle == 5 ? PF_INSN_JUMP : PF_INSN_NEXT;
-    return is_one_of(d, "\x9a\xe8")               ? PF_INSN_CALL
-           : is_one_of(d, "\xe9\xea\xeb")         ? PF_INSN_JUMP
-           : is_one_of(d, "\xc2\xc3\xca\xcb\xcf") ? PF_INSN_RETURN
-                                                  : PF_INSN_NEXT;
-}
-
-bool pf_insn_decode_x86(bool is_64, const uint8_t *code, size_t bytes, struct pf_insn *insn)
+bool pf_x86_decode(bool is_64, const uint8_t *code, size_t bytes, struct pf_x86_insn *insn)
 {
     struct decoder d = {
         .code = code, .capacity = bytes < X86_BYTES_MAX ? (unsigned)bytes : X86_BYTES_MAX, .is_64 = is_64};
     take_prefixes(&d);
     take_opcode(&d);
-    take_rest(&d, what_follows(&d));
-    *insn = (struct pf_insn){.bytes = d.bad ? 0 : d.at, .jumps = !d.bad && leaves(&d)};
-    insn->flow = d.bad ? PF_INSN_NEXT : flow_of(&d);
-    return !d.bad;
+    const char letter = what_follows(&d);
+    take_rest(&d, letter);
+    *insn = (struct pf_x86_insn){0};
+    if (d.bad)
+        return false;
+    insn->bytes = d.at;
+    insn->flow = flow_of(&d);
+    insn->displacement = displacement_of(&d, insn->flow, letter);
+    return true;
 }

@@ -1,0 +1,697 @@
+/* SPDX-License-Identifier: MIT */
+#include "hwtrace/decoding.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/counted.h"
+#include "base/error.h"
+#include "base/heap.h"
+#include "base/map.h"
+#include "hwtrace/flow_samples.h"
+
+enum { ID_STEP = 1000000000, MAX_LOST = 4096 };
+
+/* A queue of the trace while it is decoded. */
+struct queue {
+    struct pf_aux_stream stream;
+    struct pf_aux_walk walk;
+    bool is_open, started;
+    const struct pf_aux_buffer *buffer; /* what is decoded comes from */
+    uint64_t time;                      /* of what comes next, in nanoseconds */
+    int32_t tid, pid;                   /* that run */
+    /* Of traces with records: */
+    void *item;
+    unsigned next_event; /* to be made of the item */
+    /* Of traces of the flow: */
+    void *flow;
+    struct pf_flow_code code;
+    struct pf_flow_samples samples;
+    struct pf_flow_bytes bytes;
+    uint64_t epoch;
+};
+
+/* A piece of the trace that was not recorded. */
+struct lost {
+    uint64_t time;
+    int32_t pid, tid, cpu;
+};
+
+struct pf_decoding {
+    struct perfile_reader *reader;
+    const struct perfile_allocator *allocator;
+    const struct pf_aux_decoder *decoder;
+    struct pf_aux_recording recording;
+    struct pf_aux_queues found;
+    const struct perfile_event *from; /* the event that the trace belongs to */
+    struct perfile_time_conv clock;
+    struct pf_itrace itrace;
+    struct pf_code_source source;
+    uint64_t passed; /* records since the last sample of `instructions` */
+    bool started;
+    uint64_t epoch;          /* counts the records that were taken */
+    struct queue *queues;    /* one for each of those that were found */
+    struct queue *current;   /* whose samples are given; NULL: to be chosen */
+    struct pf_heap heap;     /* queues by the time of what comes next */
+    struct pf_map processes; /* tid to pid */
+    struct pf_map running;   /* cpu to tid */
+    struct lost *losses;
+    size_t lost_first, lost_count, lost_capacity;
+    struct pf_aux_sample made;
+    uint64_t samples, without_thread;
+    uint64_t errors[PF_FLOW_ERRORS];
+};
+
+/* ---- what the recording has -------------------------------------------------------------------------------------- */
+
+union body {
+    struct perfile_auxtrace auxtrace;
+    struct perfile_auxtrace_info info;
+    struct perfile_auxtrace_error error;
+    struct perfile_time_conv time_conv;
+    struct perfile_aux aux;
+    struct perfile_comm comm;
+    struct perfile_fork fork;
+    struct perfile_itrace_start itrace_start;
+    struct perfile_switch_cpu_wide switch_cpu_wide;
+};
+
+/* Samples may have AUX data, which continue nothing. */
+static int survey_sample(struct pf_decoding *decoding, const struct perfile_record *record, struct perfile_error *error)
+{
+    struct perfile_sample sample = {.size = sizeof(sample)};
+    struct pf_aux_queue *queue;
+    const bool has_aux = record->event && record->event->attr->sample_type & PERFILE_SAMPLE_AUX;
+    if (!has_aux || record->compressed || perfile_sample_decode(record, &sample, NULL) < 0 || !sample.aux.bytes)
+        return 0;
+    return pf_aux_queues_take_sample(&decoding->found, record, &sample, &queue) ? 0 : pf_fail_memory(error, "trace");
+}
+
+static int survey_record(struct pf_decoding *decoding, const struct perfile_record *record, struct perfile_error *error)
+{
+    union body body;
+    struct perfile_sample_id id = PERFILE_SAMPLE_ID_INIT;
+    if (record->type == PERFILE_RECORD_SAMPLE)
+        return survey_sample(decoding, record, error);
+    if (!pf_aux_queues_use(record->type) || record->damaged ||
+        perfile_record_decode(decoding->reader, record, &body, sizeof(body), NULL) < 0)
+        return 0;
+    struct pf_aux_record from = {.record = record, .body = &body, .tid = -1, .cpu = -1};
+    if (record->type == PERFILE_RECORD_AUX && perfile_sample_id_decode(decoding->reader, record, &id, NULL) == 0) {
+        from.tid = id.present & PERFILE_SAMPLE_TID ? id.tid : -1;
+        from.cpu = id.present & PERFILE_SAMPLE_CPU ? (int32_t)id.cpu : -1;
+    }
+    return pf_aux_queues_take(&decoding->found, &from, NULL) ? 0 : pf_fail_memory(error, "trace");
+}
+
+static int survey(struct pf_decoding *decoding, struct perfile_error *error)
+{
+    const struct perfile_record *record;
+    int result;
+    while ((result = perfile_reader_next(decoding->reader, &record, error)) > 0)
+        if ((result = survey_record(decoding, record, error)) < 0)
+            return result;
+    return result < 0 ? result : perfile_reader_rewind(decoding->reader, error);
+}
+
+/* The event that the trace belongs to: the one of its PMU. */
+static const struct perfile_event *event_of_trace(const struct pf_decoding *decoding)
+{
+    const struct perfile_event *event;
+    for (size_t i = 0; (event = perfile_event_get(decoding->reader, i)); i++)
+        for (size_t word = 0; word < decoding->found.priv_count && word < 3; word++)
+            if (event->attr->type == decoding->found.priv[word])
+                return event;
+    return perfile_event_get(decoding->reader, 0);
+}
+
+static struct pf_aux_recording recording_of(const struct pf_decoding *decoding)
+{
+    struct perfile_reader *reader = decoding->reader;
+    const char *cpuid;
+    const bool known = perfile_feature_text(reader, PERFILE_FEATURE_CPUID, NULL, &cpuid, NULL) >= 0;
+    return (struct pf_aux_recording){
+        .machine = pf_aux_machine_of(perfile_reader_file(reader)->big_endian, known ? cpuid : NULL),
+        .priv = decoding->found.priv,
+        .priv_count = decoding->found.priv_count,
+        .config = decoding->from ? decoding->from->attr->config : 0,
+        .midr = known ? strtoull(cpuid, NULL, 16) : 0};
+}
+
+static int find_decoder(struct pf_decoding *decoding, struct perfile_error *error)
+{
+    const char *name = perfile_enum_name("auxtrace_type", decoding->found.type);
+    if (!decoding->found.count)
+        return pf_fail(error, PERFILE_ERROR_ABSENT, PERFILE_NO_OFFSET, "recording", "it has no hardware trace");
+    decoding->decoder = pf_aux_decoder_find(decoding->found.type);
+    if (!decoding->decoder)
+        return pf_fail(error, PERFILE_ERROR_UNSUPPORTED, PERFILE_NO_OFFSET, "recording",
+                       "traces of %s are not decoded here", name ? name : "an unknown kind");
+    decoding->from = event_of_trace(decoding);
+    if (!decoding->from || !(decoding->from->attr->sample_type & PERFILE_SAMPLE_IDENTIFIER))
+        return pf_fail(error, PERFILE_ERROR_UNSUPPORTED, PERFILE_NO_OFFSET, "recording",
+                       "its samples do not have identifiers, by which those of a trace could be distinguished");
+    return 0;
+}
+
+/* ---- events ------------------------------------------------------------------------------------------------------ */
+
+unsigned pf_decoding_event_count(const struct pf_decoding *decoding)
+{
+    return decoding->decoder->event_count;
+}
+
+static uint64_t stack_parts(const struct pf_itrace *itrace)
+{
+    return (itrace->branches ? PERFILE_SAMPLE_BRANCH_STACK : 0) | (itrace->chains ? PERFILE_SAMPLE_CALLCHAIN : 0);
+}
+
+static struct perfile_attr attr_of(const struct pf_decoding *decoding, const struct pf_aux_event *event)
+{
+    const uint64_t known = PERFILE_SAMPLE_IDENTIFIER | PERFILE_SAMPLE_TID | PERFILE_SAMPLE_TIME | PERFILE_SAMPLE_CPU;
+    const struct perfile_attr *old = decoding->from->attr;
+    const struct pf_itrace *itrace = &decoding->itrace;
+    const bool counts = event->letter == 'i' && itrace->unit == PF_ITRACE_RECORDS && decoding->decoder->flow;
+    return (struct perfile_attr){
+        .type = event->type,
+        .config = event->config,
+        .sample_period_or_freq = counts ? itrace->every : 1,
+        .sample_type = (old->sample_type & known) | event->sample_type | PERFILE_SAMPLE_IP | PERFILE_SAMPLE_PERIOD |
+                       stack_parts(itrace),
+        .branch_sample_type = itrace->branches ? PERFILE_SAMPLE_BRANCH_ANY | PERFILE_SAMPLE_BRANCH_TYPE_SAVE : 0,
+        .sample_id_all = 1,
+        .exclude_user = old->exclude_user,
+        .exclude_kernel = old->exclude_kernel,
+        .exclude_hv = old->exclude_hv,
+        .exclude_host = old->exclude_host,
+        .exclude_guest = old->exclude_guest,
+    };
+}
+
+static bool is_asked(const struct pf_decoding *decoding, unsigned event)
+{
+    return decoding->itrace.events >> event & 1;
+}
+
+/* As perf does, the ids are those of the trace's event and a thousand millions more. */
+bool pf_decoding_event(const struct pf_decoding *decoding, unsigned index, struct pf_decoding_event *event)
+{
+    const struct pf_aux_event *made = &decoding->decoder->events[index];
+    uint64_t id = ID_STEP + (decoding->from->id_count ? decoding->from->ids[0] : 0);
+    if (!is_asked(decoding, index))
+        return false;
+    for (unsigned i = 0; i < index; i++)
+        id += is_asked(decoding, i);
+    *event = (struct pf_decoding_event){.name = made->name, .id = id, .attr = attr_of(decoding, made)};
+    return true;
+}
+
+/* ---- queues ------------------------------------------------------------------------------------------------------ */
+
+static int read_buffer(void *context, const struct pf_aux_buffer *buffer, uint64_t at, uint8_t *to, size_t *bytes,
+                       struct perfile_error *error)
+{
+    return perfile_reader_read_at(context, buffer->part, buffer->position + at, to, *bytes, bytes, error);
+}
+
+static bool open_flow(struct pf_decoding *decoding, struct queue *queue)
+{
+    const struct pf_aux_decoder *decoder = decoding->decoder;
+    const struct pf_flow_setup setup = {
+        .walk = &queue->walk, .code = &queue->code, .bytes = &queue->bytes, .recording = &decoding->recording};
+    queue->flow = pf_new(decoding->allocator, decoder->flow->state_bytes);
+    const bool opened =
+        pf_flow_code_open(&queue->code, decoding->allocator, &decoding->source) &&
+        pf_flow_samples_open(&queue->samples, decoding->allocator, decoder, &decoding->itrace, &decoding->clock);
+    if (!queue->flow || !opened)
+        return false;
+    decoder->flow->open(queue->flow, &setup);
+    queue->samples.cbr_max = decoder->flow->max_ratio ? decoder->flow->max_ratio(&decoding->recording) : 0;
+    return true;
+}
+
+static int open_queue(struct pf_decoding *decoding, size_t index, struct perfile_error *error)
+{
+    struct queue *queue = &decoding->queues[index];
+    const struct pf_aux_decoder *decoder = decoding->decoder;
+    queue->walk = (struct pf_aux_walk){.format = decoder->format,
+                                       .machine = decoding->recording.machine,
+                                       .more = pf_aux_stream_more,
+                                       .context = &queue->stream};
+    queue->is_open = true;
+    queue->tid = queue->pid = -1;
+    queue->item = pf_new(decoding->allocator, decoder->item_bytes + 1);
+    queue->next_event = decoder->event_count;
+    queue->stream.read = read_buffer;
+    queue->stream.context = decoding->reader;
+    const bool opened = pf_aux_walk_open(&queue->walk, decoding->allocator) &&
+                        pf_aux_stream_open(&queue->stream, &decoding->found, &decoding->found.items[index]) &&
+                        queue->item && (!decoder->flow || open_flow(decoding, queue));
+    return opened ? 0 : pf_fail_memory(error, "trace");
+}
+
+static void close_queue(struct pf_decoding *decoding, struct queue *queue)
+{
+    if (!queue->is_open)
+        return;
+    pf_aux_walk_close(&queue->walk);
+    pf_aux_stream_close(&queue->stream);
+    pf_free(decoding->allocator, queue->item, decoding->decoder->item_bytes + 1);
+    if (!decoding->decoder->flow)
+        return;
+    pf_free(decoding->allocator, queue->flow, decoding->decoder->flow->state_bytes);
+    if (queue->code.allocator)
+        pf_flow_code_close(&queue->code);
+    pf_flow_samples_close(&queue->samples);
+}
+
+/* Goes on to what comes next in this run of buffers: 1, 0 at its end, or an error. *cycles is on the trace's clock. */
+static int seek_in_run(struct pf_decoding *decoding, struct queue *queue, uint64_t *cycles, struct perfile_error *error)
+{
+    const struct pf_aux_decoder *decoder = decoding->decoder;
+    queue->next_event = 0;
+    return decoder->flow ? decoder->flow->seek(queue->flow, cycles, error)
+                         : decoder->next(&queue->walk, queue->item, cycles, error);
+}
+
+static void start_run(struct pf_decoding *decoding, struct queue *queue)
+{
+    queue->started = true;
+    pf_aux_walk_restart(&queue->walk);
+    if (decoding->decoder->flow)
+        decoding->decoder->flow->restart(queue->flow, pf_aux_stream_buffer(&queue->stream, 0)->reference);
+}
+
+/* The same, if need be in the next run of buffers. */
+static int seek(struct pf_decoding *decoding, struct queue *queue, struct perfile_error *error)
+{
+    uint64_t cycles = 0;
+    int result = queue->started ? seek_in_run(decoding, queue, &cycles, error) : 0;
+    while (result == 0 && pf_aux_stream_next_run(&queue->stream)) {
+        start_run(decoding, queue);
+        result = seek_in_run(decoding, queue, &cycles, error);
+    }
+    if (result <= 0)
+        return result;
+    queue->buffer = pf_aux_stream_buffer(&queue->stream, queue->walk.offset ? queue->walk.offset - 1 : 0);
+    queue->time = pf_aux_time(&decoding->clock, decoding->decoder->timeless ? queue->buffer->reference : cycles);
+    return 1;
+}
+
+static int begin_queue(struct pf_decoding *decoding, size_t index, struct perfile_error *error)
+{
+    struct queue *queue = &decoding->queues[index];
+    int result = open_queue(decoding, index, error);
+    if (result == 0)
+        result = pf_aux_queue_find_repeated(&decoding->found, &decoding->found.items[index], read_buffer,
+                                            decoding->reader, error);
+    if (result == 0)
+        result = seek(decoding, queue, error);
+    if (result > 0)
+        result = pf_heap_put(&decoding->heap, &(struct pf_heap_item){queue->time, index, index})
+                     ? 0
+                     : pf_fail_memory(error, "trace");
+    return result;
+}
+
+static int begin(struct pf_decoding *decoding, struct perfile_error *error)
+{
+    int result = 0;
+    decoding->started = true;
+    for (size_t i = 0; i < decoding->found.count && result == 0; i++)
+        result = begin_queue(decoding, i, error);
+    return result;
+}
+
+/* ---- threads ----------------------------------------------------------------------------------------------------- */
+
+/* The process of a thread: that of its last COMM or FORK record; without one the thread counts as the process. */
+static int32_t process_of(const struct pf_decoding *decoding, int32_t tid)
+{
+    uint64_t pid;
+    return tid > 0 && pf_map_get(&decoding->processes, (uint32_t)tid, &pid) ? (int32_t)pid : tid;
+}
+
+/* The thread that runs where the queue is traced. */
+static int32_t thread_of(const struct pf_decoding *decoding, const struct pf_aux_buffer *buffer)
+{
+    uint64_t tid;
+    const bool asks = buffer->cpu >= 0 && (decoding->decoder->flow || buffer->tid < 0);
+    return asks && pf_map_get(&decoding->running, (uint32_t)buffer->cpu, &tid) ? (int32_t)(uint32_t)tid : buffer->tid;
+}
+
+static void enter(struct pf_decoding *decoding, struct queue *queue)
+{
+    queue->epoch = decoding->epoch;
+    queue->tid = thread_of(decoding, queue->buffer);
+    queue->pid = process_of(decoding, queue->tid);
+    if (!decoding->decoder->flow)
+        return;
+    pf_flow_code_enter(&queue->code, queue->pid);
+    pf_flow_samples_enter(&queue->samples, queue->tid);
+}
+
+static bool put_thread(struct pf_map *map, uint32_t key, int32_t value)
+{
+    return pf_map_put(map, key, (uint32_t)value);
+}
+
+static bool note_running(struct pf_decoding *decoding, const struct perfile_record *record, const union body *body)
+{
+    struct perfile_sample_id id = PERFILE_SAMPLE_ID_INIT;
+    const bool out = record->misc & PERFILE_MISC_SWITCH_OUT;
+    if (perfile_sample_id_decode(decoding->reader, record, &id, NULL) < 0 || !(id.present & PERFILE_SAMPLE_CPU))
+        return true;
+    if (record->type == PERFILE_RECORD_ITRACE_START)
+        return put_thread(&decoding->processes, (uint32_t)body->itrace_start.tid, body->itrace_start.pid) &&
+               put_thread(&decoding->running, id.cpu, body->itrace_start.tid);
+    if (!(id.present & PERFILE_SAMPLE_TID))
+        return true;
+    if (record->type == PERFILE_RECORD_SWITCH_CPU_WIDE && out)
+        return put_thread(&decoding->running, id.cpu, body->switch_cpu_wide.next_prev_tid);
+    return out || put_thread(&decoding->running, id.cpu, id.tid);
+}
+
+/* An error where AUX data was lost. */
+static bool note_lost(struct pf_decoding *decoding, const struct perfile_record *record, const struct perfile_aux *aux)
+{
+    struct perfile_sample_id id = PERFILE_SAMPLE_ID_INIT;
+    const bool wanted = decoding->decoder->flow && decoding->itrace.errors && !decoding->itrace.no_lost;
+    if (!(aux->flags & PERFILE_AUX_FLAG_TRUNCATED))
+        return true;
+    decoding->errors[PF_FLOW_ERROR_LOST]++;
+    if (!wanted || perfile_sample_id_decode(decoding->reader, record, &id, NULL) < 0 ||
+        decoding->lost_count - decoding->lost_first >= MAX_LOST)
+        return true;
+    return PF_APPEND(decoding->allocator, decoding->losses, decoding->lost_count, decoding->lost_capacity,
+                     (struct lost){record->time, id.pid, id.tid, (int32_t)id.cpu});
+}
+
+static bool note(struct pf_decoding *decoding, const struct perfile_record *record)
+{
+    union body body;
+    const uint32_t type = record->type;
+    const bool runs =
+        type == PERFILE_RECORD_ITRACE_START || type == PERFILE_RECORD_SWITCH || type == PERFILE_RECORD_SWITCH_CPU_WIDE;
+    const bool matters =
+        runs || type == PERFILE_RECORD_COMM || type == PERFILE_RECORD_FORK || type == PERFILE_RECORD_AUX;
+    if (!matters || record->damaged ||
+        (type != PERFILE_RECORD_SWITCH &&
+         perfile_record_decode(decoding->reader, record, &body, sizeof(body), NULL) < 0))
+        return true;
+    if (runs)
+        return note_running(decoding, record, &body);
+    if (type == PERFILE_RECORD_AUX)
+        return note_lost(decoding, record, &body.aux);
+    return type == PERFILE_RECORD_COMM ? put_thread(&decoding->processes, (uint32_t)body.comm.tid, body.comm.pid)
+                                       : put_thread(&decoding->processes, (uint32_t)body.fork.tid, body.fork.pid);
+}
+
+int pf_decoding_ready(struct pf_decoding *decoding, uint64_t before, struct perfile_error *error)
+{
+    const int result = decoding->started ? 0 : begin(decoding, error);
+    const struct pf_heap_item *first = pf_heap_first(&decoding->heap);
+    const bool has_lost =
+        decoding->lost_first < decoding->lost_count && decoding->losses[decoding->lost_first].time < before;
+    return result < 0 ? result : decoding->current || has_lost || (first && first->time < before);
+}
+
+int pf_decoding_take(struct pf_decoding *decoding, const struct perfile_record *record, struct perfile_error *error)
+{
+    decoding->epoch += record->type != PERFILE_RECORD_SAMPLE;
+    return note(decoding, record) ? 0 : pf_fail_memory(error, "trace");
+}
+
+/* ---- samples ----------------------------------------------------------------------------------------------------- */
+
+static bool is_passed(struct pf_decoding *decoding, unsigned event)
+{
+    if (decoding->decoder->events[event].letter != 'i')
+        return false;
+    decoding->passed = (decoding->passed + 1) % decoding->itrace.every;
+    return decoding->passed != 0;
+}
+
+/* The next sample of the item: false when it has no more. */
+static bool next_of_item(struct pf_decoding *decoding, struct queue *queue, struct pf_decoded *decoded)
+{
+    const struct pf_aux_decoder *decoder = decoding->decoder;
+    while (queue->next_event < decoder->event_count) {
+        const unsigned event = queue->next_event++;
+        if (!is_asked(decoding, event) || !decoder->make(&decoding->recording, queue->item, event, &decoding->made) ||
+            is_passed(decoding, event))
+            continue;
+        decoded->event = event;
+        decoded->made = &decoding->made;
+        decoded->period = decoder->events[event].letter == 'i' ? decoding->itrace.every : 1;
+        return true;
+    }
+    return false;
+}
+
+/* The next sample of the steps that need no further packet: 1, 0 when there is none, or an error. */
+static int next_of_flow(struct pf_decoding *decoding, struct queue *queue, struct pf_decoded *decoded,
+                        struct perfile_error *error)
+{
+    struct pf_flow_samples *samples = &queue->samples;
+    int made, result;
+    while ((made = pf_flow_samples_next(samples)) == PF_FLOW_SAMPLE_NONE) {
+        if ((result = decoding->decoder->flow->next(queue->flow, &samples->step, error)) <= 0)
+            return result;
+        pf_flow_samples_begin(samples);
+        if (PF_UNLIKELY(samples->step.event == PF_FLOW_ERROR))
+            decoding->errors[samples->step.payload % PF_FLOW_ERRORS]++;
+    }
+    decoded->made = &samples->made;
+    decoded->error = made == PF_FLOW_SAMPLE_ERROR ? (unsigned)samples->step.payload : 0;
+    decoded->event = decoded->error ? 0 : (unsigned)made;
+    decoded->period = samples->made.period;
+    return 1;
+}
+
+static void put_thread_of(struct pf_decoding *decoding, const struct queue *queue, struct pf_decoded *decoded)
+{
+    const struct pf_aux_sample *made = decoded->made;
+    decoded->time = queue->time;
+    decoded->cpu = queue->buffer->cpu;
+    decoded->tid = made->has_thread ? made->tid : queue->tid;
+    decoded->pid = made->has_thread ? process_of(decoding, made->tid) : queue->pid;
+    decoding->without_thread += decoded->tid < 0;
+    decoding->samples += !decoded->error;
+}
+
+static int next_of_queue(struct pf_decoding *decoding, struct queue *queue, struct pf_decoded *decoded,
+                         struct perfile_error *error)
+{
+    if (PF_UNLIKELY(queue->epoch != decoding->epoch || queue->tid < 0))
+        enter(decoding, queue);
+    decoded->error = 0;
+    const int result = decoding->decoder->flow ? next_of_flow(decoding, queue, decoded, error)
+                                               : next_of_item(decoding, queue, decoded);
+    if (result > 0)
+        put_thread_of(decoding, queue, decoded);
+    return result;
+}
+
+/* The current queue goes on; another one may be earlier then. */
+static int go_on(struct pf_decoding *decoding, struct perfile_error *error)
+{
+    struct queue *queue = decoding->current;
+    const uint64_t time = queue->time;
+    const int more = seek(decoding, queue, error);
+    if (more > 0 && queue->time <= time)
+        return 1;
+    decoding->current = NULL;
+    if (more > 0)
+        pf_heap_move_first(&decoding->heap, queue->time);
+    else if (more == 0)
+        pf_heap_take(&decoding->heap);
+    return more;
+}
+
+static bool next_lost(struct pf_decoding *decoding, uint64_t before, struct pf_decoded *decoded)
+{
+    const struct lost *lost = decoding->losses + decoding->lost_first;
+    if (decoding->lost_first >= decoding->lost_count || lost->time >= before)
+        return false;
+    decoding->made = (struct pf_aux_sample){.misc = PERFILE_MISC_USER};
+    *decoded = (struct pf_decoded){.made = &decoding->made,
+                                   .error = PF_FLOW_ERROR_LOST,
+                                   .time = lost->time,
+                                   .pid = lost->pid,
+                                   .tid = lost->tid,
+                                   .cpu = lost->cpu};
+    if (++decoding->lost_first == decoding->lost_count)
+        decoding->lost_first = decoding->lost_count = 0;
+    return true;
+}
+
+/* 1: an error comes first, which is given; 2: there is a current queue; 0: there is nothing before that time. */
+static int choose(struct pf_decoding *decoding, uint64_t before, struct pf_decoded *decoded)
+{
+    const struct pf_heap_item *first = pf_heap_first(&decoding->heap);
+    if (next_lost(decoding, first ? pf_min(first->time, before) : before, decoded))
+        return 1;
+    if (!first || first->time >= before)
+        return 0;
+    decoding->current = &decoding->queues[first->value];
+    return 2;
+}
+
+int pf_decoding_next(struct pf_decoding *decoding, uint64_t before, struct pf_decoded *decoded,
+                     struct perfile_error *error)
+{
+    int result = 0;
+    while (result >= 0) {
+        if (!decoding->current && (result = choose(decoding, before, decoded)) != 2)
+            return result;
+        if ((result = next_of_queue(decoding, decoding->current, decoded, error)) != 0)
+            return result;
+        result = go_on(decoding, error);
+    }
+    return result;
+}
+
+void pf_decoded_error(const struct pf_decoded *decoded, struct perfile_auxtrace_error *record)
+{
+    enum { INSTRUCTION_TRACE = 1, WITH_TIME = 1 };
+    *record = (struct perfile_auxtrace_error){.error_type = INSTRUCTION_TRACE,
+                                              .code = decoded->error,
+                                              .cpu = decoded->cpu,
+                                              .pid = decoded->pid,
+                                              .tid = decoded->tid,
+                                              .fmt = WITH_TIME,
+                                              .ip = decoded->made->ip,
+                                              .time = decoded->time};
+    snprintf(record->msg, sizeof(record->msg), "%s", pf_flow_error_text(decoded->error));
+}
+
+uint64_t pf_decoding_samples(const struct pf_decoding *decoding)
+{
+    return decoding->samples;
+}
+
+/* ---- what was lost ----------------------------------------------------------------------------------------------- */
+
+static void say(uint64_t number, const char *what, const char *rule, pf_decoding_say *to, void *context)
+{
+    char count[PF_COUNTED_BYTES];
+    if (number)
+        to(context, rule, pf_count_of(number, what, count));
+}
+
+/* Queues of which buffers belong to several processors or threads: perf refuses such recordings. */
+static uint64_t conflicts(const struct pf_decoding *decoding)
+{
+    uint64_t count = 0;
+    for (size_t i = 0; i < decoding->found.count; i++)
+        count += decoding->found.items[i].conflicts;
+    return count;
+}
+
+static void say_decoded(const struct pf_decoding *decoding, size_t index, pf_decoding_say *to, void *context)
+{
+    const struct pf_flow_bytes *bytes = &decoding->queues[index].bytes;
+    const struct pf_aux_queue *queue = &decoding->found.items[index];
+    const uint64_t all = bytes->decoded + bytes->skipped + bytes->bad;
+    char text[160], count[PF_COUNTED_BYTES], where[32];
+    if (!all || all == bytes->decoded)
+        return;
+    snprintf(where, sizeof(where), queue->cpu >= 0 ? "CPU %" PRId32 : "thread %" PRId32,
+             queue->cpu >= 0 ? queue->cpu : queue->tid);
+    snprintf(text, sizeof(text), "%.1f %% of %s of the trace of %s are decoded",
+             100.0 * (double)bytes->decoded / (double)all, pf_count_of(all, "bytes", count), where);
+    to(context, "trace-decoded", text);
+}
+
+/* By reason, in perf's words. */
+static void say_errors(const struct pf_decoding *decoding, pf_decoding_say *to, void *context)
+{
+    char text[160], count[PF_COUNTED_BYTES];
+    for (unsigned code = 1; code < PF_FLOW_ERRORS; code++) {
+        if (!decoding->errors[code] || code == PF_FLOW_ERROR_LOST)
+            continue;
+        snprintf(text, sizeof(text), "%s while decoding the trace, code %u: %s",
+                 pf_count_of(decoding->errors[code], "errors", count), code, pf_flow_error_text(code));
+        to(context, "trace-error", text);
+    }
+}
+
+void pf_decoding_report(const struct pf_decoding *decoding, pf_decoding_say *to, void *context)
+{
+    const struct pf_aux_losses lost = pf_aux_queues_lost(&decoding->found, NULL);
+    uint64_t bad_bytes = 0, missing = 0;
+    for (size_t i = 0; i < decoding->found.count; i++) {
+        bad_bytes += decoding->queues[i].walk.bad_bytes;
+        missing += decoding->found.items[i].missing;
+        if (decoding->decoder->flow)
+            say_decoded(decoding, i, to, context);
+    }
+    say_errors(decoding, to, context);
+    say(bad_bytes, "bytes of the trace are not packets", "trace-bad", to, context);
+    say(missing, "bytes of the trace are missing between its buffers", "trace-missing", to, context);
+    say(lost.truncated, "pieces of the trace were cut while recording", "trace-lost", to, context);
+    say(lost.partial, "pieces of the trace may have gaps", "trace-partial", to, context);
+    say(lost.collided, "pieces of the trace have records that collided", "trace-collision", to, context);
+    say(decoding->found.errors, "errors of another decoder are in the recording", "trace-errors", to, context);
+    say(conflicts(decoding), "auxtrace queues conflict: buffers of several processors or threads have the same number",
+        "trace-queues", to, context);
+    say(decoding->without_thread, "samples of the trace have no thread", "trace-threads", to, context);
+}
+
+/* ---- all of it --------------------------------------------------------------------------------------------------- */
+
+static int open_decoding(struct pf_decoding *decoding, const char *letters, struct perfile_error *error)
+{
+    int result = survey(decoding, error);
+    if (result == 0)
+        result = find_decoder(decoding, error);
+    if (result == 0)
+        result = pf_itrace_parse(letters, decoding->decoder, &decoding->itrace, error);
+    if (result < 0)
+        return result;
+    decoding->recording = recording_of(decoding);
+    decoding->clock = pf_aux_clock(&decoding->found);
+    decoding->queues = pf_new(decoding->allocator, decoding->found.count * sizeof(*decoding->queues));
+    return decoding->queues ? 0 : pf_fail_memory(error, "trace");
+}
+
+int pf_decoding_open(struct perfile_reader *reader, const char *letters, const struct perfile_allocator *allocator,
+                     struct pf_decoding **out, struct perfile_error *error)
+{
+    struct pf_decoding *decoding = *out = pf_new(allocator, sizeof(*decoding));
+    if (!decoding)
+        return pf_fail_memory(error, "trace");
+    *decoding = (struct pf_decoding){.reader = reader, .allocator = allocator};
+    pf_heap_open(&decoding->heap, allocator);
+    pf_map_open(&decoding->processes, allocator);
+    pf_map_open(&decoding->running, allocator);
+    pf_aux_queues_open(&decoding->found, allocator);
+    const int result = open_decoding(decoding, letters, error);
+    if (result < 0) {
+        pf_decoding_close(decoding);
+        *out = NULL;
+    }
+    return result;
+}
+
+void pf_decoding_use_code(struct pf_decoding *decoding, const struct pf_code_source *source)
+{
+    decoding->source = *source;
+}
+
+void pf_decoding_close(struct pf_decoding *decoding)
+{
+    if (!decoding)
+        return;
+    for (size_t i = 0; decoding->queues && i < decoding->found.count; i++)
+        close_queue(decoding, &decoding->queues[i]);
+    pf_free(decoding->allocator, decoding->queues, decoding->found.count * sizeof(*decoding->queues));
+    pf_free(decoding->allocator, decoding->losses, decoding->lost_capacity * sizeof(*decoding->losses));
+    pf_heap_close(&decoding->heap);
+    pf_map_close(&decoding->processes);
+    pf_map_close(&decoding->running);
+    pf_aux_queues_close(&decoding->found);
+    pf_free(decoding->allocator, decoding, sizeof(*decoding));
+}

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The samples that are made of the hardware trace of a recording: those of all queues, in the order of time. inject
+ * writes them, and analyses get them among the others. Both show each record here, in the order of time, since records
+ * say which thread ran and what was mapped.
+ */
+#ifndef PF_HWTRACE_DECODING_H
+#define PF_HWTRACE_DECODING_H
+
+#include "hwtrace/flow.h"
+#include "hwtrace/itrace.h"
+#include "hwtrace/queues.h"
+
+struct pf_decoding;
+
+/*
+ * Reads the recording once, and rewinds it. `letters` as those of perf's --itrace; "" asks for the default. ABSENT: the
+ * recording has no trace, or it is a stream; UNSUPPORTED: a trace that is not decoded here; ARGUMENT.
+ */
+int pf_decoding_open(struct perfile_reader *reader, const char *letters, const struct perfile_allocator *allocator,
+                     struct pf_decoding **decoding, struct perfile_error *error);
+/* NULL is allowed. */
+void pf_decoding_close(struct pf_decoding *decoding);
+/* Where code is read from; without it no flow is decoded. To be called before the first record is taken. */
+void pf_decoding_use_code(struct pf_decoding *decoding, const struct pf_code_source *source);
+
+/* An event that has samples. */
+struct pf_decoding_event {
+    const char *name;
+    uint64_t id;
+    struct perfile_attr attr;
+};
+/* How many events the decoder has, and one of them: false when it was not asked for. */
+unsigned pf_decoding_event_count(const struct pf_decoding *decoding);
+bool pf_decoding_event(const struct pf_decoding *decoding, unsigned index, struct pf_decoding_event *event);
+
+/* 1: there is something before this time; 0: there is not; or an error. */
+int pf_decoding_ready(struct pf_decoding *decoding, uint64_t before, struct perfile_error *error);
+/* Takes notice of a record, when what comes before it was given. */
+int pf_decoding_take(struct pf_decoding *decoding, const struct perfile_record *record, struct perfile_error *error);
+
+/* A sample, or an error. */
+struct pf_decoded {
+    const struct pf_aux_sample *made; /* valid until the next call */
+    unsigned event;                   /* index of its event */
+    unsigned error;                   /* not 0: it is an error with this code, enum pf_flow_error, at made->ip */
+    uint64_t time, period;
+    int32_t pid, tid, cpu;
+};
+/* The next one whose time is before this: 1, 0 when there is none, or an error. */
+int pf_decoding_next(struct pf_decoding *decoding, uint64_t before, struct pf_decoded *decoded,
+                     struct perfile_error *error);
+
+/* An error as a record. */
+void pf_decoded_error(const struct pf_decoded *decoded, struct perfile_auxtrace_error *record);
+
+/* At the end: says what was lost, and how much was decoded. */
+typedef void pf_decoding_say(void *context, const char *rule, const char *text);
+void pf_decoding_report(const struct pf_decoding *decoding, pf_decoding_say *say, void *context);
+/* How many samples were made. */
+uint64_t pf_decoding_samples(const struct pf_decoding *decoding);
+
+#endif
