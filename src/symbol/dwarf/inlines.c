@@ -8,9 +8,14 @@
 size_t pf_inlines_element_bytes(unsigned part)
 {
     static const size_t bytes[PF_PART_COUNT] = {
-        [PF_PART_LINE_ADDRESSES] = sizeof(uint64_t),     [PF_PART_SEGMENT_ADDRESSES] = sizeof(uint64_t),
-        [PF_PART_ROWS] = sizeof(struct pf_line_row),     [PF_PART_SEGMENT_NODES] = sizeof(uint32_t),
-        [PF_PART_NODES] = sizeof(struct pf_inline_node), [PF_PART_TEXT] = 1,
+        [PF_PART_LINE_ADDRESSES] = sizeof(uint64_t),
+        [PF_PART_SEGMENT_ADDRESSES] = sizeof(uint64_t),
+        [PF_PART_ROWS] = sizeof(struct pf_line_row),
+        [PF_PART_SEGMENT_NODES] = sizeof(uint32_t),
+        [PF_PART_NODES] = sizeof(struct pf_inline_node),
+        [PF_PART_TEXT] = 1,
+        [PF_PART_NODE_DETAILS] = sizeof(struct pf_node_detail),
+        [PF_PART_DISCRIMINATORS] = sizeof(uint32_t),
     };
     return bytes[part];
 }
@@ -49,8 +54,11 @@ static bool header_is_valid(const struct pf_inlines *inlines, const struct pf_in
         if (!part_is_valid(inlines, header, i))
             return false;
     const struct pf_inlines_part *parts = header->parts;
+    const uint64_t details = parts[PF_PART_NODE_DETAILS].count, discriminators = parts[PF_PART_DISCRIMINATORS].count;
     return parts[PF_PART_LINE_ADDRESSES].count == parts[PF_PART_ROWS].count &&
-           parts[PF_PART_SEGMENT_ADDRESSES].count == parts[PF_PART_SEGMENT_NODES].count;
+           parts[PF_PART_SEGMENT_ADDRESSES].count == parts[PF_PART_SEGMENT_NODES].count &&
+           (details == parts[PF_PART_NODES].count || !details) &&
+           (discriminators == parts[PF_PART_ROWS].count || !discriminators);
 }
 
 bool pf_inlines_attach(struct pf_inlines *inlines)
@@ -71,6 +79,10 @@ bool pf_inlines_attach(struct pf_inlines *inlines)
     inlines->segment_count = (size_t)parts[PF_PART_SEGMENT_NODES].count;
     inlines->nodes = (const void *)(base + parts[PF_PART_NODES].offset);
     inlines->node_count = (size_t)parts[PF_PART_NODES].count;
+    if (parts[PF_PART_NODE_DETAILS].count)
+        inlines->details = (const void *)(base + parts[PF_PART_NODE_DETAILS].offset);
+    if (parts[PF_PART_DISCRIMINATORS].count)
+        inlines->discriminators = (const void *)(base + parts[PF_PART_DISCRIMINATORS].offset);
     inlines->text = base + parts[PF_PART_TEXT].offset;
     inlines->text_bytes = (size_t)parts[PF_PART_TEXT].count;
     /* with a NUL at its end, every offset below its size is a text */
@@ -107,7 +119,7 @@ static const char *text_at(const struct pf_inlines *inlines, uint32_t offset)
 
 static struct pf_line_row row_at(const struct pf_inlines *inlines, uint64_t address)
 {
-    size_t after = count_up_to(inlines->line_addresses, inlines->line_count, address);
+    const size_t after = count_up_to(inlines->line_addresses, inlines->line_count, address);
     return after ? inlines->rows[after - 1] : (struct pf_line_row){0, 0, 0};
 }
 
@@ -150,4 +162,76 @@ size_t pf_inlines_find(const struct pf_inlines *inlines, uint64_t address, struc
         count = 1;
     }
     return count;
+}
+
+/* ---- for profiles --------------------------------------------------------------------------------------------- */
+
+static const struct pf_node_detail *detail_of(const struct pf_inlines *inlines, uint32_t node)
+{
+    static const struct pf_node_detail none = {0, 0, 0};
+    return inlines->details && node < inlines->node_count ? &inlines->details[node] : &none;
+}
+
+/* The line and discriminator of the address, and the first address after it where another row is in force. */
+static struct pf_counted_frame leaf_at(const struct pf_inlines *inlines, uint64_t address, uint64_t *end)
+{
+    const size_t after = count_up_to(inlines->line_addresses, inlines->line_count, address);
+    struct pf_counted_frame frame = {.line = 0};
+    if (after < inlines->line_count)
+        *end = pf_min(*end, inlines->line_addresses[after]);
+    if (!after)
+        return frame;
+    frame.line = inlines->rows[after - 1].line;
+    frame.discriminator = inlines->discriminators ? inlines->discriminators[after - 1] : 0;
+    return frame;
+}
+
+size_t pf_inlines_count(const struct pf_inlines *inlines, uint64_t address, struct pf_counted_frame *frames,
+                        size_t capacity, uint64_t *end)
+{
+    const size_t segment = count_up_to(inlines->segment_addresses, inlines->segment_count, address);
+    *end = segment < inlines->segment_count ? inlines->segment_addresses[segment] : UINT64_MAX;
+    struct pf_counted_frame frame = leaf_at(inlines, address, end);
+    uint32_t number = segment ? inlines->segment_nodes[segment - 1] : (uint32_t)PF_INLINES_NONE;
+    for (size_t count = 0; number < inlines->node_count && count < capacity; count++) {
+        const struct pf_inline_node *node = &inlines->nodes[number];
+        const struct pf_node_detail *detail = detail_of(inlines, number);
+        frame.function = text_at(inlines, node->function);
+        frame.declared = detail->declared;
+        frames[count] = frame;
+        if (node->parent >= number)
+            return count + 1;
+        frame = (struct pf_counted_frame){.line = node->call_line, .discriminator = detail->discriminator};
+        number = node->parent;
+    }
+    return 0;
+}
+
+/* The subprogram around the code of a segment; PF_INLINES_NONE: no function is known there. */
+static uint32_t subprogram_of(const struct pf_inlines *inlines, size_t segment)
+{
+    uint32_t number = inlines->segment_nodes[segment];
+    if (number >= inlines->node_count)
+        return (uint32_t)PF_INLINES_NONE;
+    while (inlines->nodes[number].parent < number)
+        number = inlines->nodes[number].parent;
+    return number;
+}
+
+bool pf_inlines_next_range(const struct pf_inlines *inlines, size_t *at, struct pf_function_range *range)
+{
+    uint32_t number = (uint32_t)PF_INLINES_NONE;
+    for (; *at < inlines->segment_count && number == (uint32_t)PF_INLINES_NONE; ++*at)
+        number = subprogram_of(inlines, *at);
+    if (number == (uint32_t)PF_INLINES_NONE)
+        return false;
+    *range = (struct pf_function_range){.low = inlines->segment_addresses[*at - 1],
+                                        .high = UINT64_MAX,
+                                        .function = text_at(inlines, inlines->nodes[number].function)};
+    range->is_entry = detail_of(inlines, number)->entry == range->low;
+    while (*at < inlines->segment_count && subprogram_of(inlines, *at) == number)
+        ++*at;
+    if (*at < inlines->segment_count)
+        range->high = inlines->segment_addresses[*at];
+    return true;
 }

@@ -20,6 +20,35 @@ struct pf_source_frame {
     bool inlined; /* into the frame that follows */
 };
 
+/* A frame as profiles for compilers name it: by the function and a line counted from where that is declared. */
+struct pf_counted_frame {
+    const char *function; /* as above */
+    uint32_t line;        /* 0: unknown */
+    uint32_t declared;    /* DW_AT_decl_line of the function; 0: unknown */
+    uint32_t discriminator;
+};
+
+/* Code of a function without a gap. A function may have several, as the cold part of one has a range of its own. */
+struct pf_function_range {
+    uint64_t low, high;
+    const char *function; /* as above; equal names are equal pointers */
+    bool is_entry;        /* the function is entered at `low` */
+};
+
+/* Addresses from low on, before high. */
+struct pf_wanted_range {
+    uint64_t low, high;
+};
+
+/* What to read for profiles. */
+struct pf_inlines_request {
+    const char *path;           /* as pf_inlines_open */
+    const char *alternate_path; /* may be NULL */
+    /* Ascending and without overlap: units without code there are passed over. Its count 0: all units are read. */
+    const struct pf_wanted_range *wanted;
+    size_t wanted_count;
+};
+
 struct pf_inlines;
 
 /*
@@ -29,6 +58,12 @@ struct pf_inlines;
  */
 int pf_inlines_open(const char *path, const char *alternate_path, const struct perfile_allocator *allocator,
                     struct pf_inlines **inlines, struct perfile_error *error);
+/*
+ * The same with what profiles for compilers need besides: discriminators, lines of declarations and entries of
+ * functions. Such tables are not kept in the cache.
+ */
+int pf_inlines_open_detailed(const struct pf_inlines_request *request, const struct perfile_allocator *allocator,
+                             struct pf_inlines **inlines, struct perfile_error *error);
 /* The same from .gopclntab of a binary that Go's linker made: also where DWARF is missing, but without columns. */
 int pf_inlines_open_go(const char *path, const struct perfile_allocator *allocator, struct pf_inlines **inlines,
                        struct perfile_error *error);
@@ -44,6 +79,15 @@ size_t pf_inlines_find(const struct pf_inlines *inlines, uint64_t address, struc
                        size_t capacity);
 /* Whether the first of these frames is inlined: without a look at the lines, which are the larger table. */
 bool pf_inlines_any(const struct pf_inlines *inlines, uint64_t address);
+
+/*
+ * The frames of detailed tables at an address, innermost first. `*end` is the first address after it where they may be
+ * others. 0: nothing is known, or there are more than `capacity`.
+ */
+size_t pf_inlines_count(const struct pf_inlines *inlines, uint64_t address, struct pf_counted_frame *frames,
+                        size_t capacity, uint64_t *end);
+/* The function range that begins at or after the segment number *at, which is moved after it. False: there are none. */
+bool pf_inlines_next_range(const struct pf_inlines *inlines, size_t *at, struct pf_function_range *range);
 
 /* ---- the same tables on disk ---- */
 

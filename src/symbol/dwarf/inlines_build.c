@@ -25,6 +25,7 @@ void pf_builder_close(struct pf_inlines_builder *builder)
     pf_free(allocator, builder->spans, builder->span_capacity * sizeof(*builder->spans));
     pf_free(allocator, builder->span_claims.items, builder->span_claims.capacity * sizeof(struct pf_claim));
     pf_free(allocator, builder->nodes, builder->node_capacity * sizeof(*builder->nodes));
+    pf_free(allocator, builder->details, builder->detail_capacity * sizeof(*builder->details));
     pf_free(allocator, builder->node_claims.items, builder->node_claims.capacity * sizeof(struct pf_claim));
     pf_free(allocator, builder->code.items, builder->code.capacity * sizeof(struct pf_claim));
 }
@@ -76,10 +77,14 @@ uint32_t pf_builder_text(struct pf_inlines_builder *b, const char *text)
 uint32_t pf_builder_node(struct pf_inlines_builder *b, const struct pf_inline_node *node)
 {
     if (b->node_count >= UINT32_MAX - 1 ||
-        !pf_grow(b->allocator, &b->nodes, &b->node_capacity, b->node_count + 1, sizeof(*b->nodes))) {
+        !pf_grow(b->allocator, &b->nodes, &b->node_capacity, b->node_count + 1, sizeof(*b->nodes)) ||
+        (b->detailed &&
+         !pf_grow(b->allocator, &b->details, &b->detail_capacity, b->node_count + 1, sizeof(*b->details)))) {
         b->failed = true;
         return (uint32_t)PF_INLINES_NONE;
     }
+    if (b->detailed)
+        b->details[b->node_count] = (struct pf_node_detail){0};
     b->nodes[b->node_count] = *node;
     return (uint32_t)b->node_count++;
 }
@@ -203,8 +208,10 @@ struct tables {
     size_t segment_count, address_capacity, node_capacity;
     uint64_t *line_addresses;
     struct pf_line_row *rows;
-    size_t row_count, line_capacity, row_capacity;
-    uint64_t end; /* of the last piece */
+    uint32_t *discriminators; /* of detailed tables */
+    size_t row_count, line_capacity, row_capacity, discriminator_capacity;
+    struct pf_built_row last; /* of the rows */
+    uint64_t end;             /* of the last piece */
 };
 
 static void add_segment(struct tables *t, uint64_t address, uint32_t node)
@@ -230,21 +237,31 @@ static void take_segment(void *context, uint64_t low, uint64_t high, uint32_t no
     t->end = high;
 }
 
-static void add_row(struct tables *t, uint64_t address, const struct pf_line_row *row)
+static bool grow_rows(struct tables *t)
 {
     const struct perfile_allocator *allocator = t->builder->allocator;
-    if (t->row_count && memcmp(&t->rows[t->row_count - 1], row, sizeof(*row)) == 0)
+    return pf_grow(allocator, &t->line_addresses, &t->line_capacity, t->row_count + 1, sizeof(uint64_t)) &&
+           pf_grow(allocator, &t->rows, &t->row_capacity, t->row_count + 1, sizeof(*t->rows)) &&
+           (!t->builder->detailed || pf_grow(allocator, &t->discriminators, &t->discriminator_capacity,
+                                             t->row_count + 1, sizeof(*t->discriminators)));
+}
+
+static void add_row(struct tables *t, uint64_t address, const struct pf_built_row *row)
+{
+    if (t->row_count && pf_same_line(&t->last, row))
         return;
-    if (!pf_grow(allocator, &t->line_addresses, &t->line_capacity, t->row_count + 1, sizeof(uint64_t)) ||
-        !pf_grow(allocator, &t->rows, &t->row_capacity, t->row_count + 1, sizeof(*row))) {
+    if (!grow_rows(t)) {
         t->builder->failed = true;
         return;
     }
+    if (t->builder->detailed)
+        t->discriminators[t->row_count] = row->discriminator;
     t->line_addresses[t->row_count] = address;
-    t->rows[t->row_count++] = *row;
+    t->rows[t->row_count++] = row->row;
+    t->last = *row;
 }
 
-static const struct pf_line_row no_row = {0, 0, 0};
+static const struct pf_built_row no_row = {0, {0, 0, 0}, 0};
 
 /* The rows of a span that are in force from low to high. */
 static void take_span(void *context, uint64_t low, uint64_t high, uint32_t owner)
@@ -264,7 +281,7 @@ static void take_span(void *context, uint64_t low, uint64_t high, uint32_t owner
             after = middle;
     }
     for (size_t i = first ? first - 1 : 0; i < span->count && rows[i].address < high; i++)
-        add_row(t, pf_max(rows[i].address, low), &rows[i].row);
+        add_row(t, pf_max(rows[i].address, low), &rows[i]);
 }
 
 static void close_tables(struct tables *t)
@@ -274,6 +291,7 @@ static void close_tables(struct tables *t)
     pf_free(allocator, t->segment_nodes, t->node_capacity * sizeof(uint32_t));
     pf_free(allocator, t->line_addresses, t->line_capacity * sizeof(uint64_t));
     pf_free(allocator, t->rows, t->row_capacity * sizeof(*t->rows));
+    pf_free(allocator, t->discriminators, t->discriminator_capacity * sizeof(*t->discriminators));
 }
 
 static bool fill_tables(struct tables *t)
@@ -310,6 +328,8 @@ static bool drop_unused_nodes(struct tables *t)
         struct pf_inline_node node = b->nodes[i];
         if (node.parent < i)
             node.parent = number[node.parent];
+        if (b->detailed)
+            b->details[count] = b->details[i];
         b->nodes[count++] = node;
     }
     for (size_t i = 0; i < t->segment_count; i++)
@@ -365,6 +385,8 @@ static int finish_tables(struct tables *t, struct pf_inlines **result, struct pe
         [PF_PART_SEGMENT_NODES] = {t->segment_nodes, t->segment_count},
         [PF_PART_NODES] = {b->nodes, b->node_count},
         [PF_PART_TEXT] = {b->text, b->text_used},
+        [PF_PART_NODE_DETAILS] = {b->details, b->detailed ? b->node_count : 0},
+        [PF_PART_DISCRIMINATORS] = {t->discriminators, b->detailed ? t->row_count : 0},
     };
     if (!make_block(inlines, pieces)) {
         pf_inlines_close(inlines);

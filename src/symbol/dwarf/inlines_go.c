@@ -75,7 +75,7 @@ static uint32_t path_of(struct reading *r, int32_t number)
 static void add_row(struct reading *r, uint64_t address, int32_t file, int32_t line)
 {
     struct pf_inlines_builder *b = &r->builder;
-    const struct pf_built_row row = {address, {path_of(r, file), line > 0 ? (uint32_t)line : 0, 0}};
+    const struct pf_built_row row = {address, {path_of(r, file), line > 0 ? (uint32_t)line : 0, 0}, 0};
     if (b->failed || !pf_grow(b->allocator, &b->rows, &b->row_capacity, b->row_count + 1, sizeof(row)))
         b->failed = true;
     else

@@ -274,6 +274,7 @@ struct machine {
     uint64_t file;
     uint64_t line;
     uint64_t column;
+    uint32_t discriminator;
     size_t first_row; /* of the sequence */
     bool dropped;     /* the sequence describes code that the linker removed */
     uint64_t path_of; /* the last file whose path was asked for, and that */
@@ -282,7 +283,7 @@ struct machine {
 
 static void start_sequence(struct machine *m)
 {
-    m->address = m->operation = m->column = 0;
+    m->address = m->operation = m->column = m->discriminator = 0;
     m->file = m->line = 1;
     m->first_row = m->builder->row_count;
     m->dropped = false;
@@ -301,17 +302,20 @@ static uint32_t path_now(struct machine *m)
 static void add_row(struct machine *m)
 {
     struct pf_inlines_builder *b = m->builder;
+    const uint32_t discriminator = b->detailed ? m->discriminator : 0;
+    m->discriminator = 0;
     if (b->row_count == m->first_row)
         m->dropped = !pf_builder_is_code(b, m->address);
     if (m->dropped || b->failed)
         return;
-    struct pf_built_row row = {m->address, {path_now(m), (uint32_t)m->line, (uint32_t)m->column}};
+    struct pf_built_row row = {m->address, {path_now(m), (uint32_t)m->line, (uint32_t)m->column}, discriminator};
     struct pf_built_row *last = b->row_count > m->first_row ? &b->rows[b->row_count - 1] : NULL;
     if (last && last->address >= row.address) {
-        last->row = row.row;
+        row.address = last->address;
+        *last = row;
         return;
     }
-    if (last && memcmp(&last->row, &row.row, sizeof(row.row)) == 0)
+    if (last && pf_same_line(last, &row))
         return;
     if (!pf_grow(b->allocator, &b->rows, &b->row_capacity, b->row_count + 1, sizeof(row)))
         b->failed = true;
@@ -370,6 +374,8 @@ static void run_extended(struct machine *m, struct pf_cursor *c)
     } else if (opcode == DW_LNE_set_address) {
         m->address = bytes == 9 ? pf_cursor_u64(&body) : bytes == 5 ? pf_cursor_u32(&body) : 0;
         m->operation = 0;
+    } else if (opcode == DW_LNE_set_discriminator) {
+        m->discriminator = (uint32_t)pf_cursor_leb(&body, false);
     } else if (opcode == DW_LNE_define_file && m->header->version < 5) {
         const char *name = pf_cursor_text(&body, &(size_t){0});
         struct pf_line_file file = take_old_file(&body, name);

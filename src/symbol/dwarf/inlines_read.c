@@ -17,9 +17,14 @@
 #include "symbol/dwarf/inlines_dwp.h"
 #include "symbol/dwarf/inlines_tables.h"
 
+#ifndef DW_AT_GNU_discriminator
+#define DW_AT_GNU_discriminator 0x2136 /* of LLVM; elfutils does not name it */
+#endif
+
 static const uint32_t no_node = (uint32_t)PF_INLINES_NONE;
 
 struct reading {
+    const struct pf_inlines_request *request;
     struct pf_inlines_builder builder;
     struct pf_inlines_files made_of;
     struct pf_dwarf_file file;
@@ -32,7 +37,7 @@ struct reading {
     struct pf_dwp_unit packed_unit;
     struct pf_dwp object;       /* that is read */
     struct pf_line_files files; /* of the current unit */
-    struct pf_map names;        /* address of a DIE in memory -> its function's name */
+    struct pf_map declarations; /* address of a DIE in memory -> line and name of its function */
     struct pf_map line_tables;  /* offset -> 1: its rows are taken */
     uint32_t unit;
     uint32_t *enclosing; /* for each depth of the tree the node around it */
@@ -49,48 +54,48 @@ static void note_failure(const struct reading *r)
 /* What matters of a DIE; members that it does not have are all zero. */
 struct attributes {
     Dwarf_Attribute low, high, ranges;
-    Dwarf_Attribute linkage, name, origin, specification;
-    Dwarf_Attribute call_file, call_line, call_column;
+    Dwarf_Attribute linkage, name, origin, specification, declared;
+    Dwarf_Attribute call_file, call_line, call_column, discriminator;
 };
+
+static Dwarf_Attribute *member_for(struct attributes *a, unsigned code)
+{
+    switch (code) {
+    case DW_AT_low_pc:
+        return &a->low;
+    case DW_AT_high_pc:
+        return &a->high;
+    case DW_AT_ranges:
+        return &a->ranges;
+    case DW_AT_linkage_name:
+    case DW_AT_MIPS_linkage_name:
+        return &a->linkage;
+    case DW_AT_name:
+        return &a->name;
+    case DW_AT_abstract_origin:
+        return &a->origin;
+    case DW_AT_specification:
+        return &a->specification;
+    case DW_AT_decl_line:
+        return &a->declared;
+    case DW_AT_call_file:
+        return &a->call_file;
+    case DW_AT_call_line:
+        return &a->call_line;
+    case DW_AT_call_column:
+        return &a->call_column;
+    case DW_AT_GNU_discriminator:
+        return &a->discriminator;
+    default:
+        return NULL;
+    }
+}
 
 static int keep_attribute(Dwarf_Attribute *attribute, void *context)
 {
-    struct attributes *a = context;
-    switch (attribute->code) {
-    case DW_AT_low_pc:
-        a->low = *attribute;
-        break;
-    case DW_AT_high_pc:
-        a->high = *attribute;
-        break;
-    case DW_AT_ranges:
-        a->ranges = *attribute;
-        break;
-    case DW_AT_linkage_name:
-    case DW_AT_MIPS_linkage_name:
-        a->linkage = *attribute;
-        break;
-    case DW_AT_name:
-        a->name = *attribute;
-        break;
-    case DW_AT_abstract_origin:
-        a->origin = *attribute;
-        break;
-    case DW_AT_specification:
-        a->specification = *attribute;
-        break;
-    case DW_AT_call_file:
-        a->call_file = *attribute;
-        break;
-    case DW_AT_call_line:
-        a->call_line = *attribute;
-        break;
-    case DW_AT_call_column:
-        a->call_column = *attribute;
-        break;
-    default:
-        break;
-    }
+    Dwarf_Attribute *member = member_for(context, attribute->code);
+    if (member)
+        *member = *attribute;
     return DWARF_CB_OK;
 }
 
@@ -99,18 +104,32 @@ static const char *text_of(Dwarf_Attribute *attribute)
     return attribute->code ? dwarf_formstring(attribute) : NULL;
 }
 
-/* The linkage name may stand at this DIE or at one that it refers to; only when none has one, the plain name counts. */
-static const char *find_name(const struct attributes *own)
+static uint64_t number_of(Dwarf_Attribute *attribute)
+{
+    Dwarf_Word value;
+    return attribute->code && dwarf_formudata(attribute, &value) == 0 ? value : 0;
+}
+
+/* What a function is called, and the line where it is declared. */
+struct declaration {
+    uint32_t name; /* in the text of the tables */
+    uint32_t line; /* 0 unless the tables are detailed */
+};
+
+/*
+ * The linkage name may stand at this DIE or at one that it refers to; only when none has one, the plain name counts. Of
+ * the lines the first one counts.
+ */
+static struct declaration find_declaration(struct reading *r, const struct attributes *own)
 {
     enum { LONGEST_CHAIN = 16 };
     struct attributes a = *own;
-    const char *plain = NULL;
-    for (unsigned i = 0; i < LONGEST_CHAIN; i++) {
-        const char *linkage = text_of(&a.linkage);
-        if (linkage)
-            return linkage;
-        if (!plain)
-            plain = text_of(&a.name);
+    const char *plain = NULL, *linkage = NULL;
+    uint64_t line = 0;
+    for (unsigned i = 0; i < LONGEST_CHAIN && (!linkage || (r->builder.detailed && !line)); i++) {
+        linkage = linkage ? linkage : text_of(&a.linkage);
+        plain = plain ? plain : text_of(&a.name);
+        line = line ? line : number_of(&a.declared);
         Dwarf_Attribute *reference = a.origin.code ? &a.origin : &a.specification;
         Dwarf_Die next;
         if (!reference->code || !dwarf_formref_die(reference, &next))
@@ -118,38 +137,37 @@ static const char *find_name(const struct attributes *own)
         memset(&a, 0, sizeof(a));
         dwarf_getattrs(&next, keep_attribute, &a, 0);
     }
-    return plain;
+    return (struct declaration){pf_builder_text(&r->builder, linkage ? linkage : plain), (uint32_t)line};
 }
 
-/* Through the cache when the name stands elsewhere: many bodies share one origin. */
-static uint32_t name_of(struct reading *r, struct attributes *a)
+/* Through the cache when all of it stands elsewhere: many bodies share one origin. */
+static struct declaration declaration_of(struct reading *r, struct attributes *a)
 {
     Dwarf_Attribute *reference = a->origin.code ? &a->origin : &a->specification;
     Dwarf_Die origin;
-    uint64_t text;
-    if (a->linkage.code || !reference->code || !dwarf_formref_die(reference, &origin))
-        return pf_builder_text(&r->builder, find_name(a));
-    if (pf_map_get(&r->names, (uintptr_t)origin.addr, &text) && text)
-        return (uint32_t)text;
-    text = pf_builder_text(&r->builder, find_name(a));
-    if (!pf_map_put(&r->names, (uintptr_t)origin.addr, text))
+    uint64_t cached;
+    if (a->linkage.code || (r->builder.detailed && a->declared.code) || !reference->code ||
+        !dwarf_formref_die(reference, &origin))
+        return find_declaration(r, a);
+    if (pf_map_get(&r->declarations, (uintptr_t)origin.addr, &cached) && cached)
+        return (struct declaration){(uint32_t)cached, (uint32_t)(cached >> 32)};
+    const struct declaration found = find_declaration(r, a);
+    if (!pf_map_put(&r->declarations, (uintptr_t)origin.addr, (uint64_t)found.line << 32 | found.name))
         r->builder.failed = true;
-    return (uint32_t)text;
+    return found;
 }
 
 /* ---- functions ------------------------------------------------------------------------------------------------ */
 
-static uint64_t number_of(Dwarf_Attribute *attribute)
-{
-    Dwarf_Word value;
-    return attribute->code && dwarf_formudata(attribute, &value) == 0 ? value : 0;
-}
-
+/* The first range of a subprogram begins with its entry. */
 static void claim_range(struct reading *r, uint32_t node, uint64_t low, uint64_t high)
 {
     struct pf_claim claim = {low, high, (uint64_t)(UINT32_MAX - r->unit) << 32 | node, node};
-    if (low < high && pf_builder_is_code(&r->builder, low))
-        pf_builder_claim(&r->builder, &r->builder.node_claims, &claim);
+    if (low >= high || !pf_builder_is_code(&r->builder, low))
+        return;
+    pf_builder_claim(&r->builder, &r->builder.node_claims, &claim);
+    if (r->builder.detailed && !r->builder.details[node].entry)
+        r->builder.details[node].entry = low;
 }
 
 static bool address_of(struct reading *r, Dwarf_Attribute *attribute, uint64_t *address)
@@ -204,14 +222,20 @@ static uint32_t take_function(struct reading *r, Dwarf_Die *die, bool inlined, u
     bool has_code = (a.low.code && a.high.code) || a.ranges.code;
     if (!has_code && (!inlined || outer == no_node))
         return no_node;
-    struct pf_inline_node node = {.parent = inlined ? outer : no_node, .function = name_of(r, &a)};
+    const struct declaration declaration = declaration_of(r, &a);
+    struct pf_inline_node node = {.parent = inlined ? outer : no_node, .function = declaration.name};
     if (inlined) {
         node.call_file = a.call_file.code ? pf_line_files_path(&r->files, number_of(&a.call_file)) : 0;
         node.call_line = (uint32_t)number_of(&a.call_line);
         node.call_column = (uint32_t)number_of(&a.call_column);
     }
     uint32_t number = pf_builder_node(&r->builder, &node);
-    if (has_code && number != no_node)
+    if (number == no_node)
+        return no_node;
+    if (r->builder.detailed)
+        r->builder.details[number] = (struct pf_node_detail){.declared = declaration.line,
+                                                             .discriminator = (uint32_t)number_of(&a.discriminator)};
+    if (has_code)
         claim_ranges(r, number, die, &a);
     return number;
 }
@@ -404,9 +428,37 @@ static bool read_split(struct reading *r, Dwarf_Die *skeleton)
     return is_read;
 }
 
+/* Whether an address from low on, before high, is wanted. */
+static bool is_wanted(const struct pf_inlines_request *request, uint64_t low, uint64_t high)
+{
+    size_t first = 0, after = request->wanted_count;
+    while (first < after) {
+        const size_t middle = first + (after - first) / 2;
+        if (request->wanted[middle].high <= low)
+            first = middle + 1;
+        else
+            after = middle;
+    }
+    return first < request->wanted_count && request->wanted[first].low < high;
+}
+
+/* Whether the unit says which code is in it, and none of that is wanted. */
+static bool is_unwanted(struct reading *r, Dwarf_Die *top)
+{
+    Dwarf_Addr base, low, high;
+    ptrdiff_t offset = 0;
+    size_t count = 0;
+    if (!r->request->wanted_count)
+        return false;
+    for (; (offset = dwarf_ranges(top, offset, &base, &low, &high)) > 0 && pf_builder_step(&r->builder); count++)
+        if (is_wanted(r->request, low, high))
+            return false;
+    return count && offset == 0;
+}
+
 static void read_unit(struct reading *r, uint8_t type, Dwarf_Die *top, Dwarf_Die *split)
 {
-    if (type == DW_UT_type || type == DW_UT_split_type)
+    if (type == DW_UT_type || type == DW_UT_split_type || is_unwanted(r, top))
         return;
     r->files = (struct pf_line_files){.builder = &r->builder};
     read_lines(r, top);
@@ -544,8 +596,9 @@ static void keep_sections(struct reading *r)
     r->sections.swap = (identity[EI_DATA] == ELFDATA2MSB) != PF_NATIVE_BIG_ENDIAN;
 }
 
-static int read_module(struct reading *r, const char *path, const char *alternate_path, struct perfile_error *error)
+static int read_module(struct reading *r, struct perfile_error *error)
 {
+    const char *path = r->request->path;
     int result = open_module(r, &r->file, path, error);
     if (result < 0)
         return result;
@@ -556,7 +609,7 @@ static int read_module(struct reading *r, const char *path, const char *alternat
     if (fstat(r->file.fd, &status) < 0)
         return pf_fail(error, PERFILE_ERROR_READ, PERFILE_NO_OFFSET, path, "%s", pf_error_text(errno));
     r->builder.steps = 64 * (uint64_t)status.st_size + (1 << 20);
-    open_alternate(r, alternate_path);
+    open_alternate(r, r->request->alternate_path);
     keep_sections(r);
     pf_dwp_open(&r->package, path);
     r->made_of.debug = pf_file_identity_of(&status);
@@ -566,16 +619,16 @@ static int read_module(struct reading *r, const char *path, const char *alternat
 }
 
 /* What libdw was about when it left lies in the reading, so that it is closed with it. */
-static int read_or_leave(struct reading *r, const char *path, const char *alternate_path, struct perfile_error *error)
+static int read_or_leave(struct reading *r, struct perfile_error *error)
 {
     jmp_buf here;
     if (setjmp(here) != 0) {
         pf_dwarf_way_out(NULL);
         pf_memory_note_short(r->builder.allocator);
-        return pf_fail_memory(error, path);
+        return pf_fail_memory(error, r->request->path);
     }
     pf_dwarf_way_out(&here);
-    const int result = read_module(r, path, alternate_path, error);
+    const int result = read_module(r, error);
     pf_dwarf_way_out(NULL);
     return result;
 }
@@ -585,7 +638,7 @@ static void close_reading(struct reading *r)
     const struct perfile_allocator *allocator = r->builder.allocator;
     pf_line_files_close(&r->files);
     pf_dwp_unit_close(&r->packed_unit);
-    pf_map_close(&r->names);
+    pf_map_close(&r->declarations);
     pf_map_close(&r->line_tables);
     pf_free(allocator, r->enclosing, r->depth_capacity * sizeof(*r->enclosing));
     pf_dwp_close(&r->package);
@@ -595,26 +648,41 @@ static void close_reading(struct reading *r)
     pf_builder_close(&r->builder);
 }
 
-int pf_inlines_open(const char *path, const char *alternate_path, const struct perfile_allocator *allocator,
-                    struct pf_inlines **inlines, struct perfile_error *error)
+static int open_tables(const struct pf_inlines_request *request, bool detailed,
+                       const struct perfile_allocator *allocator, struct pf_inlines **inlines,
+                       struct perfile_error *error)
 {
-    struct reading r = {.file = PF_DWARF_FILE_CLOSED, .alternate = PF_DWARF_FILE_CLOSED};
+    struct reading r = {.request = request, .file = PF_DWARF_FILE_CLOSED, .alternate = PF_DWARF_FILE_CLOSED};
     *inlines = NULL;
     allocator = pf_allocator_or_default(allocator);
     pf_builder_open(&r.builder, allocator);
+    r.builder.detailed = detailed;
     r.files.builder = &r.builder;
-    pf_map_open(&r.names, allocator);
+    pf_map_open(&r.declarations, allocator);
     pf_map_open(&r.line_tables, allocator);
-    int result = read_or_leave(&r, path, alternate_path, error);
+    int result = read_or_leave(&r, error);
     if (result == 0)
         result = pf_builder_finish(&r.builder, inlines, error);
     if (result == 0 && pf_memory_was_short(allocator)) { /* something is missing: the tables must not be kept */
         pf_inlines_close(*inlines);
         *inlines = NULL;
-        result = pf_fail_memory(error, path);
+        result = pf_fail_memory(error, request->path);
     }
     if (result == 0)
         (*inlines)->files = r.made_of;
     close_reading(&r);
     return result;
+}
+
+int pf_inlines_open(const char *path, const char *alternate_path, const struct perfile_allocator *allocator,
+                    struct pf_inlines **inlines, struct perfile_error *error)
+{
+    const struct pf_inlines_request request = {.path = path, .alternate_path = alternate_path};
+    return open_tables(&request, false, allocator, inlines, error);
+}
+
+int pf_inlines_open_detailed(const struct pf_inlines_request *request, const struct perfile_allocator *allocator,
+                             struct pf_inlines **inlines, struct perfile_error *error)
+{
+    return open_tables(request, true, allocator, inlines, error);
 }

@@ -11,7 +11,7 @@
 #include "symbol/dwarf/inlines.h"
 
 #define PF_INLINES_MAGIC "PFINLINE"
-enum { PF_INLINES_VERSION = 2, PF_INLINES_NONE = -1 };
+enum { PF_INLINES_VERSION = 3, PF_INLINES_NONE = -1 };
 
 /* The line in the source for the addresses from this row's to that of the next row. File 0: no line is known there. */
 struct pf_line_row {
@@ -29,6 +29,13 @@ struct pf_inline_node {
     uint32_t call_column;
 };
 
+/* More about a node, for profiles. */
+struct pf_node_detail {
+    uint64_t entry;         /* of a subprogram: where its code begins */
+    uint32_t declared;      /* line of the declaration */
+    uint32_t discriminator; /* of the call that was inlined */
+};
+
 /* Where an array is in the block. */
 struct pf_inlines_part {
     uint64_t offset;
@@ -41,7 +48,9 @@ enum pf_inlines_parts {
     PF_PART_ROWS,              /* struct pf_line_row, one for each line address */
     PF_PART_SEGMENT_NODES,     /* uint32_t, one for each segment address */
     PF_PART_NODES,
-    PF_PART_TEXT, /* NUL-terminated texts; the first one is empty and means: unknown */
+    PF_PART_TEXT,           /* NUL-terminated texts; the first one is empty and means: unknown */
+    PF_PART_NODE_DETAILS,   /* struct pf_node_detail, one for each node; none unless the tables are detailed */
+    PF_PART_DISCRIMINATORS, /* uint32_t, one for each line address; likewise */
     PF_PART_COUNT
 };
 
@@ -72,6 +81,8 @@ struct pf_inlines {
     size_t node_count;
     const char *text;
     size_t text_bytes;
+    const struct pf_node_detail *details; /* NULL: the tables are not detailed */
+    const uint32_t *discriminators;
 };
 
 _Static_assert(sizeof(struct pf_inlines_header) % sizeof(uint64_t) == 0, "the parts after it are aligned");
@@ -88,7 +99,13 @@ uint64_t pf_inlines_checksum(const void *data, size_t bytes);
 struct pf_built_row {
     uint64_t address;
     struct pf_line_row row;
+    uint32_t discriminator; /* 0 unless the tables are detailed */
 };
+
+static inline bool pf_same_line(const struct pf_built_row *a, const struct pf_built_row *b)
+{
+    return memcmp(&a->row, &b->row, sizeof(a->row)) == 0 && a->discriminator == b->discriminator;
+}
 
 /* From low to high an owner; where two overlap, the higher priority wins. */
 struct pf_claim {
@@ -112,6 +129,7 @@ struct pf_line_span {
 struct pf_inlines_builder {
     const struct perfile_allocator *allocator;
     bool failed;    /* out of memory; sticky */
+    bool detailed;  /* with what profiles for compilers need */
     uint64_t steps; /* that are left: hostile files must not cost more than their size lets expect */
     char *text;
     size_t text_used, text_capacity;
@@ -123,6 +141,8 @@ struct pf_inlines_builder {
     struct pf_claims span_claims; /* owner: span */
     struct pf_inline_node *nodes;
     size_t node_count, node_capacity;
+    struct pf_node_detail *details; /* one for each node, if the tables are detailed */
+    size_t detail_capacity;
     struct pf_claims node_claims; /* owner: node */
     struct pf_claims code;        /* executable sections, sorted; what lies elsewhere was thrown away by the linker */
 };
