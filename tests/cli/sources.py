@@ -186,6 +186,25 @@ case('a module with the build id of another', in_modules(OWN_ID, FIRST + 0x1004,
 case('a module of another build', in_modules(bytes(20 * [9]), SECOND + 0x1004), MODULES, [f'[unknown] ({TWO})'])
 case('a page beside the function of a module', in_modules(OTHER_ID, SECOND + 4, SECOND + 0x2004), MODULES, [f'[unknown] ({TWO})', '[unknown] ([unknown])'])
 
+# ---- a kernel without a recorded build id
+
+KERNEL = {'usr/lib/debug/lib/modules/6.9/vmlinux': build_ids.program(b'kernel_work', OWN_ID)[0]}
+GUESSED = 'it has the recorded release (6.9), but no build id was recorded to compare'
+
+
+def in_kernel(release, build_id=None):
+    end = 'filename="[kernel.kallsyms]_text" | pid=0 tid=0 time=1\n'
+    recorded = f'misc=0x4001 pid=-1 tid=0 addr=0x1000 len=0x10000 pgoff=0x1000 build_id_size=20 build_id=hex:{build_id.hex()} ' if build_id else \
+        'misc=1 pid=-1 tid=0 addr=0x1000 len=0x10000 pgoff=0x1000 '
+    return f'feature OSRELEASE s:"{release}"\nrecord {"MMAP2" if build_id else "MMAP"} {recorded}{end}' + sample(0x1004, misc=1)
+
+
+case('a kernel by its release', in_kernel('6.9'), KERNEL, ['kernel_work ([kernel.kallsyms])'], note=GUESSED)
+case('a kernel of another release', in_kernel('6.90'), KERNEL, ['[unknown] ([kernel.kallsyms])'], no_note=GUESSED)
+case('a kernel of the release, another build', in_kernel('6.9', OTHER_ID), KERNEL, ['[unknown] ([kernel.kallsyms])'], no_note=GUESSED)
+case('a kernel by its build id', in_kernel('6.9', OWN_ID), {'boot/vmlinux-7': KERNEL['usr/lib/debug/lib/modules/6.9/vmlinux']},
+     ['kernel_work ([kernel.kallsyms])'], no_note=GUESSED)
+
 
 def names(perfile, folder, recording, symfs=True):
     command = [*perfile, 'script', '-F', 'ip,sym,dso', *(['--symfs', folder / 'root'] if symfs else []), recording]

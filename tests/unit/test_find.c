@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "symbol/find/find.h"
 
+#include <unistd.h>
 #include <zstd.h>
 
 #include "made_elf.h"
@@ -499,6 +500,40 @@ static void test_kernel_by_names(void **state)
     expect(name, false, NULL, NULL);
 }
 
+/* Without a build id a kernel that is installed is that of its release, if it belongs to the machine of the recording. */
+static void test_kernel_of_release(void **state)
+{
+    (void)state;
+    static const char name[] = "[kernel.kallsyms]";
+    static const char *const paths[] = {"usr/lib/debug/boot/vmlinux-5.1", "usr/lib/debug/lib/modules/5.1/vmlinux",
+                                        "boot/vmlinux-5.1", "lib/modules/5.1/build/vmlinux", "lib/modules/5.1/vmlinux"};
+    static const char *const others[] = {"boot/vmlinux-5.10", "boot/vmlinux-5.1.old", "lib/modules/5.10/vmlinux",
+                                         "vmlinux"};
+    for (size_t i = 0; i < PF_COUNT(others); i++)
+        put(others[i], OTHER_ID, NULL, 0);
+    expect(name, false, NULL, NULL);
+    options.release = "5.1";
+    expect(name, false, NULL, NULL);
+    for (size_t i = 0; i < PF_COUNT(paths); i++) {
+        put(paths[i], OTHER_ID, NULL, 0);
+        expect(name, true, NULL, NULL); /* a recorded build id decides alone */
+        expect(name, false, paths[i], NULL);
+        pf_found_close(&found);
+        assert_int_equal(unlink(made_path(paths[i])), 0);
+    }
+    put(paths[2], OTHER_ID, NULL, 0);
+    options.root = made_directory;
+    options.symfs = NULL;
+    expect(name, false, NULL, NULL); /* of another machine */
+    options.same_machine = true;
+    expect(name, false, paths[2], NULL);
+    pf_found_close(&found);
+    for (size_t i = 0; i < 3; i++) {
+        options.release = (const char *const[]){"../boot/5.1", "..", ""}[i];
+        expect(name, false, NULL, NULL);
+    }
+}
+
 static void test_folder_of_binaries(void **state)
 {
     (void)state;
@@ -560,6 +595,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_kernel, open_world, made_directory_close),
         cmocka_unit_test_setup_teardown(test_running_kernel, open_world, made_directory_close),
         cmocka_unit_test_setup_teardown(test_kernel_by_names, open_world, made_directory_close),
+        cmocka_unit_test_setup_teardown(test_kernel_of_release, open_world, made_directory_close),
         cmocka_unit_test_setup_teardown(test_folder_of_binaries, open_world, made_directory_close),
         cmocka_unit_test_setup_teardown(test_system_files_are_not_opened, open_world, made_directory_close),
         cmocka_unit_test(test_options),

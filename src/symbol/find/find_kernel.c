@@ -101,11 +101,41 @@ static bool take_kernel_text(struct pf_search *s)
     return false;
 }
 
-static void take_running_kernel(struct pf_search *s)
+static bool take_running_kernel(struct pf_search *s)
 {
     const struct pf_recorded_kernel kernel = recorded_kernel(s);
-    if (is_positive(s, pf_machine_runs_kernel(s->root, &kernel, s->allocator)))
-        pf_search_take_any(s, pf_search_path(s, "%s" PF_MACHINE_KALLSYMS, s->root), &s->found->path);
+    return is_positive(s, pf_machine_runs_kernel(s->root, &kernel, s->allocator)) &&
+           pf_search_take_any(s, pf_search_path(s, "%s" PF_MACHINE_KALLSYMS, s->root), &s->found->path);
+}
+
+static bool is_name_of_folder(const char *name)
+{
+    return name && *name && name[0] != '.' && !strchr(name, '/');
+}
+
+/*
+ * Where no build id was recorded, the kernel that is installed under the recorded release: below the root that the user
+ * names, or on the machine of the recording. It is a guess, as kernels are built again under one release.
+ */
+static bool take_kernel_of_release(struct pf_search *s)
+{
+    const char *release = s->options->release;
+    bool consumed = false;
+    if (s->id.count || !is_name_of_folder(release) || (pf_find_is_local(s->options) && !s->options->same_machine))
+        return false;
+    for (size_t i = 0; i < PF_MACHINE_KERNELS && !consumed; i++) {
+        const struct pf_machine_kernels *kernels = &pf_machine_kernels[i];
+        consumed = pf_search_take_any(s,
+                                      pf_search_path(s, "%s%s/%s%s%s%s", s->root, kernels->folder, kernels->prefix,
+                                                     *kernels->prefix ? "-" : "", release, kernels->tail),
+                                      &s->found->path);
+    }
+    if (consumed)
+        pf_find_note(s->options,
+                     "names of the kernel are those of %s: it has the recorded release (%s), but no build id was "
+                     "recorded to compare",
+                     s->found->path, release);
+    return consumed;
 }
 
 void pf_search_kernel(struct pf_search *s)
@@ -121,9 +151,10 @@ void pf_search_kernel(struct pf_search *s)
         return;
     if (pf_search_take_named(s, "elf", result) || pf_search_take_named(s, "kallsyms", result) ||
         pf_search_take_from_cache(s, "elf", result) || pf_search_take_from_cache(s, "vmlinux", result) ||
-        pf_search_take_debug_from_tree(s, &s->id, result) || take_installed_kernel(s) || take_kernel_text(s))
+        pf_search_take_debug_from_tree(s, &s->id, result) || take_installed_kernel(s) || take_kernel_text(s) ||
+        take_running_kernel(s))
         return;
-    take_running_kernel(s);
+    take_kernel_of_release(s);
 }
 
 /* ---- kernel modules ---- */
@@ -172,7 +203,7 @@ static bool take_module_of_release(struct pf_search *s)
     static const char *const lists[] = {"dep", "order"};
     const char *release = s->options->release;
     bool consumed = false;
-    if (!release || strchr(release, '/') || release[0] == '.')
+    if (!is_name_of_folder(release))
         return false;
     char *directory = pf_search_path(s, PF_MACHINE_MODULES "/%s/", release);
     for (size_t i = 0; directory && i < PF_COUNT(lists) && !consumed; i++) {
