@@ -9,7 +9,7 @@
 struct settings {
     const char *key, *key_file; /* NULL: not given */
     const char *keep, *change, *drop;
-    bool no_words;
+    bool no_words, keep_public;
     bool list_words;
 };
 
@@ -26,6 +26,9 @@ static const struct pf_option options[] = {
     PF_VALUES(LIST, "drop", 0, "LIST", PF_OWN(drop), .known = perfile_anonymize_category,
               "Categories to remove, or to make empty where the format needs a value."),
     PF_FLAG("no-words", 0, PF_OWN(no_words), "Also replace well-known names of directories, files and tracepoints."),
+    PF_FLAG("keep-public", 0, PF_OWN(keep_public),
+            "Keep paths and build ids of the kernel, its modules and the libraries in /lib and /usr/lib, so that the "
+            "other side can name their functions; not those in folders of single programs."),
     PF_FLAG("vocabulary", 0, PF_OWN(list_words), "Print the well-known words that are kept, one per line, and exit."),
     PF_OPTION_REPORT_FORMAT,
     {0},
@@ -96,6 +99,7 @@ static int anonymize(struct perfile_reader *reader, struct perfile_writer *write
     made.change = pf_own(settings)->change;
     made.drop = pf_own(settings)->drop;
     made.strict = pf_own(settings)->no_words;
+    made.keep_public = pf_own(settings)->keep_public;
     made.edit = edit_options;
     int result = perfile_anonymize(reader, writer, &made, &report, error);
     if (report.edit)

@@ -374,6 +374,11 @@ struct perfile_anonymize_options {
     const char *drop;
     bool strict;                             /* no word of a path and no tracepoint stays because it is well known */
     const struct perfile_edit_options *edit; /* or NULL */
+    /*
+     * The kernel, its modules and the libraries of the system's own folders keep their paths and build ids, so that
+     * their functions can be named by whoever reads the recording.
+     */
+    bool keep_public;
 };
 #define PERFILE_ANONYMIZE_OPTIONS_INIT PERFILE_SIZED(struct perfile_anonymize_options)
 

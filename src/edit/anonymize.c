@@ -300,6 +300,7 @@ static int prepare(struct pf_anonymizer *a, const struct perfile_anonymize_optio
 {
     int result = choose_all(a, options, error);
     a->strict = options->strict;
+    a->keep_public = options->keep_public;
     if (result == 0)
         result = make_key(a, options, error);
     if (result == 0 && !get_memory(a))

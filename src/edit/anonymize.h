@@ -52,6 +52,7 @@ struct pf_anonymizer {
     struct perfile_anonymized *counted; /* by category */
     uint64_t key[2];
     bool strict;
+    bool keep_public;
     uint8_t action[PF_ANON_CATEGORIES];
     struct pf_map words; /* keyed hashes of the vocabulary */
 
@@ -100,6 +101,8 @@ void pf_anon_name(const struct pf_anonymizer *a, const char *text, size_t bytes,
 void pf_anon_comm(struct pf_anonymizer *a, const char *comm, size_t bytes, char *made, size_t capacity);
 /* Makes a path in a->text, by category: PATHS or CGROUPS. */
 const char *pf_anon_path(struct pf_anonymizer *a, enum pf_anonymize_category category, const char *path);
+/* Its path and build id are public, and are asked to be kept. */
+bool pf_anon_is_public(const struct pf_anonymizer *a, const char *path);
 const char *pf_anon_symbol(struct pf_anonymizer *a, const char *symbol);
 /* Into a->event_name. */
 const char *pf_anon_event_name(struct pf_anonymizer *a, const char *name);
@@ -136,7 +139,8 @@ int pf_anon_feature(void *context, struct perfile_reader *reader, uint32_t numbe
                     struct perfile_error *error);
 /* Appends bytes to a->body. */
 bool pf_anon_append(struct pf_anonymizer *a, const void *data, size_t bytes);
-void pf_anon_build_id(struct pf_anonymizer *a, uint8_t build_id[20], uint8_t bytes);
+/* `path` is the recorded one. */
+void pf_anon_build_id(struct pf_anonymizer *a, const char *path, uint8_t build_id[20], uint8_t bytes);
 uint64_t pf_anon_time(const struct pf_anonymizer *a, uint64_t time);
 
 #endif

@@ -21,10 +21,10 @@ uint64_t pf_anon_time(const struct pf_anonymizer *a, uint64_t time)
     return time + pf_anon_number(a, DOMAIN, 0) % (1ull << 50);
 }
 
-void pf_anon_build_id(struct pf_anonymizer *a, uint8_t build_id[20], uint8_t bytes)
+void pf_anon_build_id(struct pf_anonymizer *a, const char *path, uint8_t build_id[20], uint8_t bytes)
 {
     enum { DOMAIN = 49 };
-    const enum pf_anonymize_action action = a->action[PF_ANON_BUILD_IDS];
+    const enum pf_anonymize_action action = pf_anon_is_public(a, path) ? PF_ANON_KEEP : a->action[PF_ANON_BUILD_IDS];
     uint64_t made[3];
     bytes = bytes < 20 ? bytes : 20;
     memset(build_id + bytes, 0, 20u - bytes);
@@ -130,8 +130,8 @@ static bool put_entry(struct pf_anonymizer *a, struct perfile_reader *reader, co
     if (perfile_record_decode(reader, &record, &id, sizeof(id), NULL) < 0)
         return true; /* damaged, and left out */
     const bool sized = record.misc & PERFILE_MISC_BUILD_ID_SIZE;
+    pf_anon_build_id(a, id.filename, id.build_id, sized ? id.build_id_size : 20);
     id.filename = pf_anon_path(a, PF_ANON_PATHS, id.filename);
-    pf_anon_build_id(a, id.build_id, sized ? id.build_id_size : 20);
     id.pid = pf_anon_pid(a, id.pid);
     if (!sized)
         id.build_id_size = 0;

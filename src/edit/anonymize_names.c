@@ -299,6 +299,44 @@ static bool put_bracketed(struct maker *m, const char *path, size_t bytes)
     return true;
 }
 
+/* ---- what is public ---- */
+
+static bool is_module(const char *path)
+{
+    const char *at = strncmp(path, "/usr", 4) == 0 ? path + 4 : path;
+    const char *suffix = suffix_of(path, strlen(path));
+    return strncmp(at, "/lib/modules/", 13) == 0 && strstr(at, "/kernel/") && strncmp(suffix, ".ko", 3) == 0;
+}
+
+/* In a folder of the system, or in that of an architecture below it; programs have their own libraries further down. */
+static bool is_library(const struct pf_anonymizer *a, const char *path)
+{
+    static const char *const folders[] = {"/lib/", "/lib32/", "/lib64/", "/libx32/"};
+    const char *at = strncmp(path, "/usr/", 5) == 0 ? path + 4 : path, *slash;
+    size_t i = 0;
+    while (i < PF_COUNT(folders) && strncmp(at, folders[i], strlen(folders[i])) != 0)
+        i++;
+    if (i == PF_COUNT(folders) || strcmp(suffix_of(path, strlen(path)), ".so") != 0)
+        return false;
+    at += strlen(folders[i]);
+    slash = strchr(at, '/');
+    if (slash && strstr(at, "-linux-") && pf_anon_is_word(a, PF_WORD_PATH, at, (size_t)(slash - at)))
+        at = slash + 1;
+    return !strchr(at, '/') && (strncmp(at, "lib", 3) == 0 || strncmp(at, "ld", 2) == 0);
+}
+
+static bool is_kernel(const char *path)
+{
+    return strncmp(path, "[kernel", 7) == 0 || strncmp(path, "[vdso", 5) == 0;
+}
+
+bool pf_anon_is_public(const struct pf_anonymizer *a, const char *path)
+{
+    return a->keep_public && path && (is_kernel(path) || is_module(path) || is_library(a, path));
+}
+
+/* ---- paths as they are written ---- */
+
 static void put_path(struct maker *m, const char *path, size_t bytes)
 {
     if (put_bracketed(m, path, bytes))
@@ -319,8 +357,8 @@ const char *pf_anon_path(struct pf_anonymizer *a, enum pf_anonymize_category cat
     const enum pf_anonymize_action action = a->action[category];
     if (!path)
         return NULL;
-    if (action == PF_ANON_KEEP) {
-        pf_anon_count(a, category, action);
+    if (action == PF_ANON_KEEP || (category == PF_ANON_PATHS && pf_anon_is_public(a, path))) {
+        pf_anon_count(a, category, PF_ANON_KEEP);
         return path;
     }
     /* without paths readers still have to distinguish kernel and user */

@@ -129,11 +129,12 @@ static int change_mmap2(struct pf_anonymizer *a, struct pf_item *item, struct pe
     struct perfile_mmap2 *mmap = &item->body.mmap2;
     pf_anon_set_process(a, mmap->pid, item->record->misc);
     int result = pf_anon_mapping(a, item, error);
-    mmap->filename = pf_anon_path(a, PF_ANON_PATHS, mmap->filename);
+    const char *path = mmap->filename;
+    mmap->filename = pf_anon_path(a, PF_ANON_PATHS, path);
     change_pids(a, &mmap->pid, &mmap->tid);
     if (item->record->misc & PERFILE_MISC_MMAP_BUILD_ID) {
-        pf_anon_build_id(a, mmap->build_id, mmap->build_id_size);
-        if (a->action[PF_ANON_BUILD_IDS] == PF_ANON_DROP)
+        pf_anon_build_id(a, path, mmap->build_id, mmap->build_id_size);
+        if (a->action[PF_ANON_BUILD_IDS] == PF_ANON_DROP && !pf_anon_is_public(a, path))
             mmap->build_id_size = 0;
     } else {
         change_file(a, mmap);

@@ -239,7 +239,7 @@ static void bad_requests_are_named(void **state)
         {"comm,{}", NULL, NULL, "''", PERFILE_ERROR_ARGUMENT},
         {NULL, "callers", NULL, "'callers'", PERFILE_ERROR_ARGUMENT},
         {NULL, "101", NULL, "101", PERFILE_ERROR_ARGUMENT},
-        {NULL, "caller,flat", NULL, "'flat'", PERFILE_ERROR_UNSUPPORTED},
+        {NULL, "caller,branch", NULL, "'branch'", PERFILE_ERROR_UNSUPPORTED},
         {NULL, NULL, "5x", "\"5x\"", PERFILE_ERROR_ARGUMENT},
         {NULL, NULL, "-1", "\"-1\"", PERFILE_ERROR_ARGUMENT},
         {NULL, NULL, "nan", "\"nan\"", PERFILE_ERROR_ARGUMENT},
