@@ -132,6 +132,8 @@ static int parse_build_id(const struct run *run, const char *text, struct perfil
 static int failure(const struct run *run, int code)
 {
     pf_message("%s: %s", run->command->name, pf_error_sentence(&run->error, run->command->name));
+    if (code == PERFILE_ERROR_ABSENT)
+        pf_message_advice("perfile record -b -- COMMAND records all branches that were taken");
     if (code == PERFILE_ERROR_ARGUMENT || code == PERFILE_ERROR_UNSUPPORTED)
         return PF_STATUS_USAGE;
     if (code == PERFILE_ERROR_ABSENT || code == PERFILE_ERROR_LIMIT)

@@ -152,7 +152,7 @@ int pf_pgo_collect(struct perfile_pgo *pgo, struct perfile_reader *reader, struc
     int result = pf_delivery_open(reader, &how, &delivery, error);
     if (result < 0)
         return result;
-    pf_pgo_modules_forget_maps(&pgo->modules);
+    pf_pgo_modules_discard_maps(&pgo->modules);
     result = take_samples(&c, delivery, error);
     if (result == 0 && pgo->options.unmatched)
         pf_delivery_notify_unmatched(delivery, pgo->options.unmatched, pgo->options.unmatched_context);

@@ -21,7 +21,7 @@ void pf_pgo_modules_close(struct pf_pgo_modules *modules)
     pf_free(modules->allocator, modules->parts, modules->part_capacity * sizeof(*modules->parts));
 }
 
-void pf_pgo_modules_forget_maps(struct pf_pgo_modules *modules)
+void pf_pgo_modules_discard_maps(struct pf_pgo_modules *modules)
 {
     pf_map_close(&modules->of_map);
     memset(modules->recent, 0, sizeof(modules->recent));
@@ -123,7 +123,7 @@ static bool has_code(const struct perfile_map *map)
  * The offset of the map's first address in a location, and what is known of its part. Of the kernel, whose mapping is
  * cut in pieces by other code, it is the low bits of the address itself. False: it does not fit.
  */
-static bool place(const struct perfile_map *map, uint64_t *offset, uint64_t *pgoff)
+static bool position(const struct perfile_map *map, uint64_t *offset, uint64_t *pgoff)
 {
     const uint64_t length = map->end - map->start;
     uint64_t end;
@@ -137,7 +137,7 @@ static uint64_t base_of(struct pf_pgo_modules *modules, const struct perfile_map
 {
     struct pf_pgo_part part;
     uint64_t base = 0, offset, number = 0;
-    if (pf_map_get(&modules->of_map, map->id, &base) || !has_code(map) || !place(map, &offset, &part.pgoff))
+    if (pf_map_get(&modules->of_map, map->id, &base) || !has_code(map) || !position(map, &offset, &part.pgoff))
         return base;
     const uint64_t module = module_of(modules, map);
     part.module = (uint32_t)module - 1;

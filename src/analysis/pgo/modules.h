@@ -72,7 +72,7 @@ void pf_pgo_modules_open(struct pf_pgo_modules *modules, const struct pf_pgo_wan
                          const struct perfile_allocator *allocator);
 void pf_pgo_modules_close(struct pf_pgo_modules *modules);
 /* Another recording: its maps have ids and spaces of their own. */
-void pf_pgo_modules_forget_maps(struct pf_pgo_modules *modules);
+void pf_pgo_modules_discard_maps(struct pf_pgo_modules *modules);
 /* The location of an address that `recent` does not have; 0 also when out of memory, which the watch notes. */
 uint64_t pf_pgo_locate_slowly(struct pf_pgo_modules *modules, uint64_t address);
 

@@ -105,7 +105,7 @@ static const struct pf_pgo_segment *segment_of(const struct pf_pgo_file *file, u
  * Of the kernel locations have the low bits of addresses; its mapping names a symbol and has its address, and the file
  * has the address of that symbol before the kernel was moved.
  */
-static bool place_kernel(struct making *m, const struct pf_pgo_part *part, const char *name, uint64_t *delta)
+static bool position_kernel(struct making *m, const struct pf_pgo_part *part, const char *name, uint64_t *delta)
 {
     const struct pf_pgo_file *file = file_of(m->pgo, part->module);
     const char *symbol = strchr(name, ']');
@@ -118,7 +118,7 @@ static bool place_kernel(struct making *m, const struct pf_pgo_part *part, const
     return result == 0;
 }
 
-static void place_part(struct making *m, size_t index)
+static void position_part(struct making *m, size_t index)
 {
     const struct pf_pgo_part *part = &m->pgo->modules.parts[index];
     const struct pf_pgo_module *module = &m->pgo->modules.modules[part->module];
@@ -128,7 +128,7 @@ static void place_part(struct making *m, size_t index)
     placed->binary = m->binary_of[part->module];
     if (segment || (!file->path && !module->kernel))
         placed->delta = segment ? segment->address - segment->offset : 0; /* without a file, offsets in it are all */
-    else if (!module->kernel || !place_kernel(m, part, module->name, &placed->delta))
+    else if (!module->kernel || !position_kernel(m, part, module->name, &placed->delta))
         placed->binary = UINT32_MAX;
 }
 
@@ -354,7 +354,7 @@ static void make_all(struct making *m)
     struct perfile_pgo *pgo = m->pgo;
     make_binaries(m);
     for (size_t i = 0; i < pgo->modules.part_count && !m->failed; i++)
-        place_part(m, i);
+        position_part(m, i);
     for (size_t i = 0; i < pgo->traces.count && !m->failed; i++)
         split_row(m, &pgo->traces.rows[i]);
     for (size_t i = 0; i < pgo->addresses.count && !m->failed; i++)

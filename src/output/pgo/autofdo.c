@@ -65,6 +65,6 @@ static int write_autofdo(struct pf_pgo_writing *writing, struct pf_text *out, st
 }
 
 const struct pf_pgo_format pf_pgo_format_autofdo = {
-    .info = {"autofdo", "text for create_gcov and create_llvm_prof of AutoFDO, -profiler text", .is_weak = true},
+    .info = {"autofdo", "text for create_gcov and create_llvm_prof of AutoFDO, its profiler text", .is_weak = true},
     .write = write_autofdo,
 };

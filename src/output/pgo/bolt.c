@@ -204,7 +204,7 @@ static int write_bolt(struct pf_pgo_writing *writing, struct pf_text *out, struc
 
 const struct pf_pgo_format pf_pgo_format_bolt = {
     .info = {"bolt",
-             "branches for perf2bolt -pa of LLVM 15 and later; of addresses alone a profile for llvm-bolt -data",
+             "branches for perf2bolt of LLVM 15 and later, pre-aggregated; of addresses alone a profile for llvm-bolt",
              .is_weak = true},
     .write = write_bolt,
 };

@@ -51,6 +51,7 @@ static int write_bolt_trace(struct pf_pgo_writing *writing, struct pf_text *out,
 }
 
 const struct pf_pgo_format pf_pgo_format_bolt_trace = {
-    .info = {"bolt-trace", "the same for perf2bolt -pa of LLVM 21 and later, which needs no symbols", .is_weak = true},
+    .info = {"bolt-trace", "the same for perf2bolt of LLVM 21 and later, without symbols and mispredictions",
+             .is_weak = true},
     .write = write_bolt_trace,
 };

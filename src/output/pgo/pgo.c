@@ -58,10 +58,9 @@ static int fail_empty(const char *name, const char *why, struct perfile_error *e
 static const char *why_no_branches(const struct perfile_pgo_counts *counts)
 {
     if (counts->samples_of_calls)
-        return "the branch stacks are call stacks (record --call-graph lbr), not branches that were taken: record with "
-               "-b";
+        return "the branch stacks are call stacks, not branches that were taken";
     return counts->samples_without_branches == counts->samples
-               ? "no sample has a branch stack: record with -b, or use a format for addresses alone"
+               ? "no sample has a branch stack; bolt and autofdo also take addresses alone"
                : "no branch stack has a branch of the binary";
 }
 
@@ -76,7 +75,7 @@ static const char *why_nothing_left(const struct perfile_pgo_counts *counts)
          "no branch starts or ends at an instruction of the binary: it is another build"},
         {counts->functions_unnamed, "the functions that ran have no debug info"},
         {counts->ranges_jumps, "all ranges cross a jump: it is another build"},
-        {counts->samples_filtered, "only some kinds of branches were recorded: record with -b, which takes all"},
+        {counts->samples_filtered, "only some kinds of branches were recorded"},
         {counts->branches, "there are no ranges between branches"},
     };
     for (size_t i = 0; i < PF_COUNT(reasons); i++)

@@ -134,6 +134,6 @@ static int write_profgen(struct pf_pgo_writing *writing, struct pf_text *out, st
 }
 
 const struct pf_pgo_format pf_pgo_format_profgen = {
-    .info = {"profgen", "ranges and branches for llvm-profgen --unsymbolized-profile of LLVM 19 and later"},
+    .info = {"profgen", "ranges and branches for llvm-profgen of LLVM 19 and later, its unsymbolized profile"},
     .write = write_profgen,
 };
