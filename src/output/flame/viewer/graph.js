@@ -26,7 +26,7 @@ function fitted(texts, room, p) {
 
 class Flame {
   constructor(host, label, up) {
-    Object.assign(this, { host, up, label, tree: null, selected: 0, hover: -1, from: 0, to: 1, wanted: 0 });
+    Object.assign(this, { host, up, label, tree: null, selected: 0, hover: -1, from: 0, to: 1, wanted: 0, top: 0 });
     this.canvas = element("canvas", { tabindex: 0, role: "application", "aria-roledescription": "flame graph",
       "aria-label": label + ". Arrow keys move, Enter zooms, s shows callers and callees, ? helps." });
     this.space = element("div", {}, this.canvas);
@@ -82,11 +82,13 @@ class Flame {
     this.waiting = true;
     requestAnimationFrame(() => { this.waiting = false; this.draw(); });
   }
+  /* From `top`, which is read once for all frames: each reading makes the browser lay out the page. */
   y(depth) {
-    return (this.up ? this.full - (depth + 1) * ROW : depth * ROW) - this.host.scrollTop;
+    return (this.up ? this.full - (depth + 1) * ROW : depth * ROW) - this.top;
   }
   draw() {
     if (!this.tree || !this.width) return;
+    this.top = this.host.scrollTop;
     const p = this.paint, { tree, width, height, from } = this;
     const scale = width / ((this.to - from) || 1), stack = [0];
     p.setTransform(this.ratio, 0, 0, this.ratio, 0, 0);
@@ -267,6 +269,7 @@ class Flame {
   /* At the frame. */
   menuOf(node) {
     const box = this.canvas.getBoundingClientRect(), { tree } = this;
+    this.top = this.host.scrollTop;
     const x = (tree.start[node] - this.from) / (this.to - this.from || 1) * this.width;
     openMenu(tree, node, box.x + Math.max(0, Math.min(this.width, x)), box.y + this.y(tree.depth[node]) + ROW, this.canvas);
   }
@@ -314,6 +317,7 @@ class Flame {
       while (node && (end - start) / tree.total[node] < .02) node = tree.parent[node];
       this.goTo((end - start) / tree.total[node] < .02 ? selected : node);
     }
+    this.top = host.scrollTop;
     const y = this.y(tree.depth[selected]);
     if (y < 0) host.scrollTop += y - ROW;
     else if (y > this.height - ROW) host.scrollTop += y - this.height + 2 * ROW;

@@ -2,7 +2,7 @@
 /* The time line: weight over time of what is chosen, by the measure that all views have, with an axis. A part of it that is
  * dragged, or typed, is what other views show; the wheel zooms the window that Tracks and Stack chart have, too. */
 const timeCanvas = $("time"), AXIS_HIGH = 15, BARS_HIGH = 34, LANE = 10, MOST_LANES = 5, LOW_WINDOW = 700, NARROW_WINDOW = 600;
-const timeLine = { made: null, tag: "", lanes: [], left: 0, cursor: 0, pulled: null, spoken: false, waiting: false,
+const timeLine = { made: null, tag: "", lanes: [], left: 0, cursor: 0, wide: 0, pulled: null, spoken: false, waiting: false,
   window: new overTime.Window(() => laterTime(), window => change({ window }, "replace")) };
 const allTime = () => data.span + 1;
 
@@ -43,7 +43,7 @@ function roundAbove(most) {
   const size = 10 ** Math.floor(Math.log10(most || 1));
   return [1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10].find(n => n * size >= most * .999) * size;
 }
-const xOfTime = at => (at - timeLine.window.from) / (timeLine.window.to - timeLine.window.from) * timeCanvas.clientWidth;
+const xOfTime = at => (at - timeLine.window.from) / (timeLine.window.to - timeLine.window.from) * timeLine.wide;
 
 function laterTime() {
   if (timeLine.waiting) return;
@@ -54,7 +54,7 @@ function drawTime() {
   if (!data.buckets || $("timebox").hidden) return;
   timeLine.window.take(allTime(), state.window);
   askTime();
-  const { made, window } = timeLine, lanes = shownLanes(), width = timeCanvas.clientWidth, height = AXIS_HIGH + BARS_HIGH + lanes.length * LANE + 2;
+  const { made, window } = timeLine, lanes = shownLanes(), width = timeLine.wide = timeCanvas.clientWidth, height = AXIS_HIGH + BARS_HIGH + lanes.length * LANE + 2;
   if (!made || !width) return;
   const p = overTime.cleared(timeCanvas, width, height);
   timeCanvas.style.width = "";
@@ -70,7 +70,7 @@ function drawTime() {
 function* barsIn(made) {
   for (let b = 0; b < made.count; b++) {
     const x = xOfTime(made.from + b * made.step), end = xOfTime(made.from + b * made.step + made.covered[b]);
-    if (end > 0 && x < timeCanvas.clientWidth) yield [b, x, Math.max(.5, end - x - (end - x > 4 ? 1 : 0))];
+    if (end > 0 && x < timeLine.wide) yield [b, x, Math.max(.5, end - x - (end - x > 4 ? 1 : 0))];
   }
 }
 function drawBars(p, made) {
