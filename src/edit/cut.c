@@ -89,6 +89,7 @@ static void close_cut(struct pf_cut *cut)
     pf_cut_survey_close(&cut->survey);
     pf_cut_count_close(&cut->count);
     pf_cut_living_close(&cut->living);
+    pf_cut_trace_close(&cut->trace);
 }
 
 /* ---- the passes before the last ---- */
@@ -196,6 +197,18 @@ static int open_history(struct pf_cut *cut, struct perfile_error *error)
     return pf_history_open(&cut->living.history, cut->reader, cut->first_time, &cut->living.lifetimes, error);
 }
 
+/* Hardware traces are cut by time where the header of a file says that there are some. */
+static int slice_trace(struct pf_cut *cut, struct perfile_error *error)
+{
+    const struct pf_range times = {pf_filter_first_time(&cut->filter), pf_filter_last_time(&cut->filter)};
+    const uint8_t *index;
+    size_t bytes;
+    if (!cut->filter.has_times || cut->reader->file.mode == PERFILE_MODE_PIPE ||
+        perfile_feature_bytes(cut->reader, PERFILE_FEATURE_AUXTRACE, &index, &bytes, NULL) < 0)
+        return 0;
+    return pf_cut_trace_open(&cut->trace, cut->reader, &times, error);
+}
+
 static int prepare(struct pf_cut *cut, bool to_stream, struct perfile_error *error)
 {
     const struct perfile_filter *filter = &cut->wanted;
@@ -220,6 +233,8 @@ static int prepare(struct pf_cut *cut, bool to_stream, struct perfile_error *err
         return cannot_rewind(error);
     cut->pass_count = cut->pass + 2;
     if (can_rewind)
+        result = slice_trace(cut, error);
+    if (can_rewind && result == 0)
         result = open_history(cut, error);
     if (result == 0 && (must || should) && can_rewind)
         result = run_quietly(cut, pf_cut_count, error);
@@ -326,33 +341,83 @@ static struct output *nth_output(const struct writing *writing, const struct pf_
     return &writing->outputs[(target->links ? target->links[n].part : target->first + n) - writing->first];
 }
 
-/* Writes the payload of a record to all its outputs, as it can be fetched only once. */
-static int write_payload(struct writing *writing, const struct pf_cut_target *target, struct perfile_error *error)
+/* Writes bytes to all outputs of a record. */
+static int write_piece(struct writing *writing, const struct pf_cut_target *target, const uint8_t *data, size_t bytes,
+                       struct perfile_error *error)
+{
+    int result = 0;
+    for (size_t i = 0; i < target->count && result == 0; i++)
+        result = perfile_writer_payload(nth_output(writing, target, i)->edit.writer, data, bytes, error);
+    return result;
+}
+
+enum { ALIGNMENT = 8 };
+
+/* Where the bytes before a piece begin that are zeros, so that its offset in the AUX area stays a multiple of 8. */
+static uint64_t padded_start(const struct pf_cut_piece *piece)
+{
+    return piece->from / ALIGNMENT * ALIGNMENT;
+}
+
+/* Zeros are padding in every kind of trace. */
+static int write_zeros(struct writing *writing, const struct pf_cut_target *target, uint64_t count,
+                       struct perfile_error *error)
+{
+    static const uint8_t zeros[ALIGNMENT];
+    return count ? write_piece(writing, target, zeros, (size_t)count, error) : 0;
+}
+
+/* Fills a piece up to its size, or states the size that there is. */
+static int end_payload(struct perfile_writer *writer, bool complete, struct perfile_error *error)
+{
+    static const uint8_t zeros[ALIGNMENT];
+    return !writer->payload_left ? 0
+           : complete && writer->payload_left < ALIGNMENT
+               ? perfile_writer_payload(writer, zeros, (size_t)writer->payload_left, error)
+               : pf_writer_cut_payload(writer, error);
+}
+
+/* Writes a piece of the payload of a record to all its outputs, as it can be fetched only once. */
+static int write_payload(struct writing *writing, const struct pf_cut_target *target, const struct pf_cut_piece *piece,
+                         struct perfile_error *error)
 {
     const uint8_t *data;
     size_t bytes;
-    int result;
-    while ((result = perfile_reader_payload(writing->cut->reader, &data, &bytes, error)) > 0) {
-        for (size_t i = 0; i < target->count; i++) {
-            int written = perfile_writer_payload(nth_output(writing, target, i)->edit.writer, data, bytes, error);
-            if (written < 0)
-                return written;
-        }
+    uint64_t at = 0;
+    int result = write_zeros(writing, target, piece->from - padded_start(piece), error);
+    while (result == 0 && (result = perfile_reader_payload(writing->cut->reader, &data, &bytes, error)) > 0) {
+        const uint64_t from = pf_max(piece->from, at), to = pf_min(piece->to, at + bytes);
+        result = from < to ? write_piece(writing, target, data + (from - at), (size_t)(to - from), error) : 0;
+        at += bytes;
     }
     if (result == PERFILE_ERROR_TRUNCATED)
         result = 0;
-    for (size_t i = 0; i < target->count && result == 0; i++) {
-        struct perfile_writer *writer = nth_output(writing, target, i)->edit.writer;
-        if (writer->payload_left)
-            result = pf_writer_cut_payload(writer, error);
-    }
+    for (size_t i = 0; i < target->count && result == 0; i++)
+        result = end_payload(nth_output(writing, target, i)->edit.writer, at >= piece->to, error);
     return result;
+}
+
+/* Makes an AUXTRACE record that of a piece of its payload. Returns whether it is smaller than the payload. */
+static bool narrow(const struct pf_cut *cut, struct pf_item *item, struct pf_cut_piece *piece)
+{
+    *piece = (struct pf_cut_piece){0, item->record->payload_bytes};
+    if (item->record->type != PERFILE_RECORD_AUXTRACE || !cut->trace.reader || pf_item_decode(item, NULL) < 0)
+        return false;
+    *piece = pf_cut_trace_piece(&cut->trace, item->record);
+    if (piece->to - piece->from == item->record->payload_bytes)
+        return false;
+    item->body.auxtrace.data_size = pf_align8(piece->to) - padded_start(piece);
+    item->body.auxtrace.offset += padded_start(piece);
+    item->changed = true;
+    return true;
 }
 
 static int write_to_all(struct writing *writing, struct pf_item *item, const struct pf_cut_target *all,
                         struct perfile_error *error)
 {
-    const bool shared = item->record->type == PERFILE_RECORD_AUXTRACE && all->count > 1;
+    struct pf_cut_piece piece = {0, 0};
+    const bool narrowed = all->count && narrow(writing->cut, item, &piece);
+    const bool shared = item->record->type == PERFILE_RECORD_AUXTRACE && (all->count > 1 || narrowed);
     const struct pf_cut_target target = pf_cut_clip(writing->cut, *all, writing->first, writing->count);
     int result = 0;
     for (size_t i = 0; i < target.count && result == 0; i++) {
@@ -360,7 +425,15 @@ static int write_to_all(struct writing *writing, struct pf_item *item, const str
         output->edit.writer->payload_apart = shared;
         result = pf_edit_record(&output->edit, item, error);
     }
-    return result == 0 && shared ? write_payload(writing, &target, error) : result;
+    return result == 0 && shared ? write_payload(writing, &target, &piece, error) : result;
+}
+
+/* Nothing of a hardware trace belongs to the times that are kept. */
+static bool is_outside(const struct pf_cut *cut, const struct perfile_record *record)
+{
+    const struct pf_cut_piece piece =
+        cut->trace.reader ? pf_cut_trace_piece(&cut->trace, record) : (struct pf_cut_piece){0, 1};
+    return piece.from == piece.to;
 }
 
 static int write_record(void *context, struct pf_item *item, struct perfile_error *error)
@@ -380,6 +453,8 @@ static int write_record(void *context, struct pf_item *item, struct perfile_erro
         target.count = cut->drops_ended && !writing->in_round ? 0 : target.count;
         writing->in_round = false;
     }
+    if (item->record->type == PERFILE_RECORD_AUXTRACE && is_outside(cut, item->record))
+        target.count = 0;
     writing->in_round |= target.count > 0 && item->record->type != PERFILE_RECORD_FINISHED_ROUND;
     count_record(writing, item, target.count > 0);
     return write_to_all(writing, item, &target, error);

@@ -13,7 +13,7 @@
 
 #include "base/filter.h"
 #include "base/pairs.h"
-#include "edit/edit.h"
+#include "edit/cut_trace.h"
 #include "model/history.h"
 #include "model/threads.h"
 
@@ -158,6 +158,7 @@ struct pf_cut {
     struct pf_cut_survey survey;
     struct pf_cut_count count;
     struct pf_cut_living living;
+    struct pf_cut_trace trace;                /* all zeros: of hardware traces all is kept */
     struct perfile_edit_options edit_options; /* with the progress over all passes */
     uint32_t pass, pass_count;
     uint64_t bytes;               /* of samples in this pass, for splits by size */

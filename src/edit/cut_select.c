@@ -44,7 +44,8 @@ int pf_cut_select_open(struct pf_cut *cut, struct perfile_error *error)
 void pf_cut_end_early(const struct pf_cut *cut, struct pf_edit *edit)
 {
     edit->last_time = cut->last_time;
-    edit->has_last_time = cut->last_time != UINT64_MAX && !pf_edit_defers_callchains(cut->reader);
+    edit->has_last_time = cut->last_time != UINT64_MAX && !pf_edit_defers_callchains(cut->reader) &&
+                          !cut->trace.queues.count; /* traces are written later than what happened meanwhile */
 }
 
 static bool is_unwanted(void *context, const struct perfile_block *block)

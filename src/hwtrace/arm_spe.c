@@ -260,8 +260,8 @@ static void put_branch(struct pf_text *text, const struct pf_aux_packet *packet)
 static const struct pf_aux_kind kinds[PF_SPE_KINDS] = {
     [PF_SPE_BAD] = {"Bad packet!", NULL, 0},
     [PF_SPE_PAD] = {"PAD", NULL, 0},
-    [PF_SPE_END] = {"END", NULL, PF_AUX_RECORD},
-    [PF_SPE_TIMESTAMP] = {"TS", put_number, PF_AUX_RECORD | PF_AUX_TIME},
+    [PF_SPE_END] = {"END", NULL, PF_AUX_RECORD | PF_AUX_ENTRY_AFTER},
+    [PF_SPE_TIMESTAMP] = {"TS", put_number, PF_AUX_RECORD | PF_AUX_ENTRY_AFTER | PF_AUX_TIME},
     [PF_SPE_PC] = {"PC", put_code_address, 0},
     [PF_SPE_TARGET] = {"TGT", put_code_address, 0},
     [PF_SPE_VIRTUAL] = {"VA", put_hex, 0},

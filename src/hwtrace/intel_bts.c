@@ -31,7 +31,7 @@ static void put_branch(struct pf_text *text, const struct pf_aux_packet *packet)
 static const struct pf_aux_kind kinds[KINDS] = {
     [PF_AUX_BAD] = {"Bad record!", NULL, 0},
     [PF_AUX_PAD] = {"padding", NULL, 0},
-    [BRANCH] = {"branch", put_branch, PF_AUX_RECORD | PF_AUX_AT_REFERENCE},
+    [BRANCH] = {"branch", put_branch, PF_AUX_RECORD | PF_AUX_ENTRY_AFTER | PF_AUX_AT_REFERENCE},
 };
 
 const struct pf_aux_format pf_aux_intel_bts = {

@@ -44,12 +44,13 @@ struct pf_aux_machine {
 /* What packets of a kind are good for, whatever the format. */
 enum pf_aux_role {
     PF_AUX_SYNC = 1,          /* reading can start here */
-    PF_AUX_RECORD = 2,        /* it ends a record, of which samples are made; reading can start after it */
+    PF_AUX_RECORD = 2,        /* it ends a record, of which samples are made */
     PF_AUX_OVERFLOW = 4,      /* the processor lost packets here */
     PF_AUX_OVERFLOWS = 8,     /* detail says how many records were lost */
     PF_AUX_TIME = 16,         /* the payload is a time on the clock of the trace, */
     PF_AUX_TIME_56 = 32,      /* or the low 56 bits of one */
     PF_AUX_AT_REFERENCE = 64, /* its time is about that of the reference of its buffer */
+    PF_AUX_ENTRY_AFTER = 128, /* reading can start after it */
 };
 
 /* `cpuid` is the text of the feature CPUID; NULL: the recording does not have it. */

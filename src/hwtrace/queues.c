@@ -241,8 +241,7 @@ struct pf_aux_sums pf_aux_queues_sum(const struct pf_aux_queues *queues)
     return sum;
 }
 
-/* Packets have the low 56 bits of a time that was near the reference. */
-static uint64_t extend(uint64_t reference, uint64_t low)
+uint64_t pf_aux_extend(uint64_t reference, uint64_t low)
 {
     enum { BITS = 56 };
     const uint64_t one = (uint64_t)1 << BITS, time = (reference & ~(one - 1)) | (low & (one - 1));
@@ -256,7 +255,7 @@ void pf_aux_sums_add(struct pf_aux_queue *queue, const struct pf_aux_format *for
     struct pf_aux_sums *sums = &queue->sums;
     const unsigned role = format->kinds[packet->kind].roles;
     const uint64_t reference = queue->count ? queue->buffers[queue->count - 1].reference : 0;
-    const uint64_t time = role & PF_AUX_TIME_56        ? extend(reference, packet->payload)
+    const uint64_t time = role & PF_AUX_TIME_56        ? pf_aux_extend(reference, packet->payload)
                           : role & PF_AUX_AT_REFERENCE ? reference
                                                        : packet->payload;
     sums->packets++;

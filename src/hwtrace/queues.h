@@ -104,6 +104,8 @@ struct pf_aux_sums pf_aux_queues_sum(const struct pf_aux_queues *queues);
 void pf_aux_sums_add(struct pf_aux_queue *queue, const struct pf_aux_format *format,
                      const struct pf_aux_packet *packet);
 
+/* The complete time: packets have the low 56 bits of one that was near the reference of their buffer. */
+uint64_t pf_aux_extend(uint64_t reference, uint64_t low);
 /* The clock of the trace in nanoseconds, as perf_event_open(2) describes it. Without a factor it is the recording's. */
 uint64_t pf_aux_time(const struct perfile_time_conv *clock, uint64_t cycles);
 /* The clock of the trace: that of AUXTRACE_INFO where the kind of trace has it there, else that of TIME_CONV. */

@@ -118,7 +118,7 @@ static const struct pf_aux_kind kinds[PF_S390_KINDS] = {
     [PF_AUX_PAD] = {"padding", NULL, 0},
     [PF_S390_BASIC] = {"Basic", put_basic, PF_AUX_RECORD | PF_AUX_TIME},
     [PF_S390_DIAGNOSTIC] = {"Diag", put_diagnostic, 0},
-    [PF_S390_TRAILER] = {"Trailer", put_trailer, PF_AUX_OVERFLOWS},
+    [PF_S390_TRAILER] = {"Trailer", put_trailer, PF_AUX_OVERFLOWS | PF_AUX_ENTRY_AFTER},
     [PF_S390_UNUSED] = {"Unused", NULL, 0},
 };
 
