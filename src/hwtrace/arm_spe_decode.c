@@ -20,6 +20,7 @@ struct record {
     uint32_t tid;
     uint8_t kind; /* of the operation: enum pf_spe_kind; 0: the record does not say */
     bool has_packets;
+    bool is_damaged; /* bytes of it are not packets: what the others say may belong to another record */
 };
 
 enum { TOTAL_LATENCY = 0 };
@@ -68,8 +69,11 @@ static void add_packet(struct record *record, const struct pf_aux_packet *packet
         record->kind = (uint8_t)packet->kind;
         record->operation = payload;
         break;
+    case PF_SPE_BAD:
+        record->is_damaged = true;
+        return;
     default:
-        return; /* padding, the end, and what is not a packet */
+        return; /* padding and the end */
     }
     record->has_packets = true;
 }
@@ -79,10 +83,9 @@ static bool ends_record(unsigned kind)
     return kind == PF_SPE_END || kind == PF_SPE_TIMESTAMP;
 }
 
-/* A record that is cut by the end of the trace is not one. */
-static int next_record(struct pf_aux_walk *walk, void *item, uint64_t *time, struct perfile_error *error)
+/* Reads up to the end of a record: 1, 0 at the end of the trace, which is not that of a record, or an error. */
+static int read_record(struct pf_aux_walk *walk, struct record *record, struct perfile_error *error)
 {
-    struct record *record = item;
     struct pf_aux_packet packet;
     int result;
     *record = (struct record){.pc = 0};
@@ -91,6 +94,15 @@ static int next_record(struct pf_aux_walk *walk, void *item, uint64_t *time, str
         if (ends_record(packet.kind) && record->has_packets)
             break;
     }
+    return result;
+}
+
+static int next_record(struct pf_aux_walk *walk, void *item, uint64_t *time, struct perfile_error *error)
+{
+    struct record *record = item;
+    int result;
+    while ((result = read_record(walk, record, error)) > 0 && record->is_damaged)
+        continue;
     *time = record->time;
     return result;
 }
