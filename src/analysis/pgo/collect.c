@@ -35,9 +35,10 @@ static void set_event(struct collecting *c, const struct perfile_event *event)
 /* A sample counts once for each binary that it hits. */
 static void hit(struct perfile_pgo *pgo, uint64_t location, bool *used)
 {
-    if (!location)
+    const struct pf_pgo_part *part = pf_pgo_part_of(&pgo->modules, location);
+    if (!part)
         return;
-    struct pf_pgo_module *module = &pgo->modules.modules[pf_pgo_part_of(&pgo->modules, location)->module];
+    struct pf_pgo_module *module = &pgo->modules.modules[part->module];
     module->samples += module->last_sample != pgo->totals.samples;
     module->last_sample = pgo->totals.samples;
     *used = true;
@@ -62,6 +63,15 @@ static void count_branch(struct collecting *c, const uint64_t location[3], uint6
 }
 
 /*
+ * Arm SPE records where the branch before the sampled one went, as an entry without a source: that is no branch, but
+ * the code after it ran. An entry without anything is an empty one.
+ */
+static uint64_t locate_source(struct perfile_pgo *pgo, uint64_t from, uint64_t to)
+{
+    return from ? pf_pgo_locate(&pgo->modules, from) : to ? PF_LOCATION_UNKNOWN : 0;
+}
+
+/*
  * The newest branch comes first: the code after a branch ended at the branch before it in the list. What the processor
  * ran ahead and took back did not happen.
  */
@@ -75,11 +85,12 @@ static void take_branches(struct collecting *c, const struct perfile_branch_stac
             pgo->totals.branches_wrong_path++;
             continue;
         }
-        const uint64_t from = pf_pgo_locate(&pgo->modules, perfile_u64_at(&stack->entries, i * 3));
-        const uint64_t to = pf_pgo_locate(&pgo->modules, perfile_u64_at(&stack->entries, i * 3 + 1));
+        const uint64_t target = perfile_u64_at(&stack->entries, i * 3 + 1);
+        const uint64_t from = locate_source(pgo, perfile_u64_at(&stack->entries, i * 3), target);
+        const uint64_t to = pf_pgo_locate(&pgo->modules, target);
         const uint64_t trace[3] = {from, to, to && c->has_all_kinds ? newer : 0};
-        newer = from;
-        if (!from && !to)
+        newer = from == PF_LOCATION_UNKNOWN ? 0 : from;
+        if (!to && !newer)
             continue;
         hit(pgo, from, used);
         hit(pgo, to, used);

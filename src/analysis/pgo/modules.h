@@ -14,6 +14,8 @@
 
 /* A location: the part's number plus one, and an offset; 0 is outside of all that is counted. */
 enum { PF_PART_BITS = 20, PF_OFFSET_BITS = 64 - PF_PART_BITS, PF_RECENT_BITS = 16, PF_RECENT_MAPS = 256 };
+/* The source of a branch of which only the target is known; all else is below it. */
+#define PF_LOCATION_UNKNOWN UINT64_MAX
 #define PF_OFFSET_MASK (((uint64_t)1 << PF_OFFSET_BITS) - 1)
 #define PF_RECENT_MASK (((uint64_t)1 << PF_RECENT_BITS) - 1)
 
@@ -99,7 +101,7 @@ static inline uint64_t pf_pgo_locate(struct pf_pgo_modules *modules, uint64_t ad
 
 static inline struct pf_pgo_part *pf_pgo_part_of(const struct pf_pgo_modules *modules, uint64_t location)
 {
-    return location ? &modules->parts[(location >> PF_OFFSET_BITS) - 1] : NULL;
+    return location && location != PF_LOCATION_UNKNOWN ? &modules->parts[(location >> PF_OFFSET_BITS) - 1] : NULL;
 }
 
 #endif

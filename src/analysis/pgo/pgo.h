@@ -18,6 +18,9 @@ struct pf_pgo_segment {
     bool executable;
 };
 
+/* Of a trace alone: it is not known from where the branch came, which therefore is not among the branches. */
+#define PF_PGO_UNKNOWN (UINT64_MAX - 1)
+
 /* Addresses are p_vaddr's; PERFILE_PGO_OUTSIDE is outside of all executable segments. */
 struct pf_pgo_trace {
     uint64_t from, to;

@@ -145,7 +145,8 @@ static bool is_executable(const struct pf_pgo_file *file, uint64_t address)
 /* The address of a location in its binary; OUTSIDE, and no binary, of a location that is in none. */
 static uint64_t address_of(const struct making *m, uint64_t location, uint32_t *binary)
 {
-    const struct placed *placed = location ? &m->parts[(location >> PF_OFFSET_BITS) - 1] : NULL;
+    const bool is_known = location && location != PF_LOCATION_UNKNOWN;
+    const struct placed *placed = is_known ? &m->parts[(location >> PF_OFFSET_BITS) - 1] : NULL;
     *binary = placed ? placed->binary : UINT32_MAX;
     if (*binary == UINT32_MAX)
         return OUTSIDE;
@@ -178,7 +179,7 @@ static void split_row(struct making *m, const struct pf_tally_row *row)
         add_trace(m, from_binary, trace);
     if (to_binary == UINT32_MAX || from_binary == to_binary)
         return;
-    trace.from = OUTSIDE;
+    trace.from = row->a == PF_LOCATION_UNKNOWN ? PF_PGO_UNKNOWN : OUTSIDE;
     trace.to = to;
     trace.end = to_binary == end_binary ? end : OUTSIDE;
     add_trace(m, to_binary, trace);
@@ -268,6 +269,8 @@ static void make_branches(struct making *m, struct pf_pgo_binary *b)
     struct perfile_pgo_counts *counts = &b->profile.counts;
     for (size_t i = 0; i < b->trace_count && !m->failed; i++) {
         const struct pf_pgo_trace *trace = &b->traces[i];
+        if (trace->from == PF_PGO_UNKNOWN)
+            continue;
         struct pf_pgo_branch *last = b->profile.branch_count ? &b->branches[b->profile.branch_count - 1] : NULL;
         pf_add_to_sum(&counts->branches, trace->count);
         pf_add_to_sum(&counts->branches_outside, trace->from == OUTSIDE || trace->to == OUTSIDE ? trace->count : 0);

@@ -66,7 +66,7 @@ static size_t take_fall_throughs(const struct pf_pgo_profile *profile, const str
         if (trace->end == PERFILE_PGO_OUTSIDE)
             continue;
         const uint64_t begin = start_of_function(code, trace->to);
-        const bool same = trace->from != PERFILE_PGO_OUTSIDE && begin != PERFILE_PGO_OUTSIDE &&
+        const bool same = trace->from < PF_PGO_UNKNOWN && begin != PERFILE_PGO_OUTSIDE &&
                           begin == start_of_function(code, trace->from);
         list[count++] = (struct fall_through){{trace->to, trace->end, trace->count}, !same};
     }

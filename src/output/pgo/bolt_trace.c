@@ -3,6 +3,7 @@
  * BOLT of LLVM 21 and later: a branch and the code after it in one line, without mispredictions, which needs no symbols.
  *
  *     T from to end count    0 is outside; end 0: it is not known where the code after the branch ended
+ *     f begin end count      of a branch of which only the target is known: the code after it
  *     E event                of addresses of samples alone
  *     S address count
  */
@@ -10,19 +11,29 @@
 
 static uint64_t number_of(uint64_t address)
 {
-    return address == PERFILE_PGO_OUTSIDE ? 0 : address;
+    return address < PF_PGO_UNKNOWN ? address : 0;
 }
 
+static void put_numbers(struct pf_text *out, const uint64_t *numbers, int count)
+{
+    for (int i = 0; i < count; i++) {
+        pf_put_char(out, ' ');
+        pf_put_hex(out, number_of(numbers[i]));
+    }
+}
+
+/* Where it is not known from where the branch came, only the code after it is. */
 static void put_traces(struct pf_text *out, const struct pf_pgo_profile *profile)
 {
     for (size_t i = 0; i < profile->trace_count; i++) {
         const struct pf_pgo_trace *trace = &profile->traces[i];
-        const uint64_t numbers[3] = {number_of(trace->from), number_of(trace->to), number_of(trace->end)};
-        pf_put_string(out, "T ");
-        for (int k = 0; k < 3; k++) {
-            pf_put_hex(out, numbers[k]);
-            pf_put_char(out, ' ');
-        }
+        const uint64_t numbers[3] = {trace->from, trace->to, trace->end};
+        const bool is_branch = trace->from != PF_PGO_UNKNOWN;
+        if (!is_branch && trace->end == PERFILE_PGO_OUTSIDE)
+            continue;
+        pf_put_char(out, is_branch ? 'T' : 'f');
+        put_numbers(out, numbers + !is_branch, is_branch ? 3 : 2);
+        pf_put_char(out, ' ');
         pf_put_unsigned(out, trace->count);
         pf_put_char(out, '\n');
     }
