@@ -79,10 +79,15 @@ static int inject(struct perfile_reader *reader, struct perfile_writer *writer, 
     struct perfile_symbol_options symbols = settings->symbols;
     struct perfile_inject_options how = PERFILE_INJECT_OPTIONS_INIT;
     struct perfile_unwinder *unwinder = NULL;
+    struct perfile_code_reader *code = NULL;
     int result = pf_own(settings)->unwind ? perfile_unwinder_open(reader, &symbols, &unwinder, error) : 0;
 
-    if (result < 0)
+    if (result == 0 && pf_own(settings)->itrace)
+        result = perfile_code_open(reader, &symbols, &code, error);
+    if (result < 0) {
+        perfile_unwinder_close(unwinder);
         return result;
+    }
     how.unwind = pf_own(settings)->unwind ? perfile_unwind : NULL;
     how.unwind_context = unwinder;
     how.build_ids = pf_own(settings)->build_ids;
@@ -95,9 +100,12 @@ static int inject(struct perfile_reader *reader, struct perfile_writer *writer, 
     how.sched_stat = pf_own(settings)->sched_stat;
     how.strip = pf_own(settings)->strip;
     how.itrace = pf_own(settings)->itrace;
+    how.read_code = perfile_code_read;
+    how.read_code_context = code;
     how.edit = edit_options;
     result = pf_own(settings)->jit ? inject_code(reader, writer, &how, pf_own(settings)->jit_dir, error)
                                    : perfile_inject(reader, writer, &how, &counts, error);
+    perfile_code_close(code);
     perfile_unwinder_close(unwinder);
     *report = counts;
     return result;

@@ -2,7 +2,6 @@
 #include "guess.h"
 #include "index.h"
 #include "input.h"
-#include "itrace.h"
 #include "stdin.h"
 
 #include <fcntl.h>
@@ -87,8 +86,6 @@ void pf_input_set(struct pf_input *input, const struct pf_command *command, stru
     find_indexes(input);
     if (!settings->no_sandbox)
         input->temporary = file_for_stream(path);
-    if (settings->itrace)
-        input->for_samples = pf_temporary_file();
 }
 
 int pf_input_open_again(struct pf_input *input, const struct pf_input *first)
@@ -147,15 +144,17 @@ static void use_index(struct pf_input *input)
         pf_index_leave(input->reader, input->name);
 }
 
-/* The reader is open; with --itrace it becomes that of a recording with the samples of the trace. */
-static int make_samples(struct pf_input *input)
+/* The reader is open; with --itrace it also gives the samples of its hardware trace, if it has one. */
+static int open_trace(struct pf_input *input)
 {
     const struct pf_settings *settings = input->settings;
-    const int result = settings->itrace ? pf_itrace_apply(&input->reader, settings->itrace, input->for_samples,
-                                                          &settings->open, &input->error)
-                                        : 0;
+    struct perfile_trace_options how = PERFILE_TRACE_OPTIONS_INIT;
 
-    if (result < 0)
+    how.itrace = settings->itrace;
+    how.symbols = &settings->symbols;
+    const int result = settings->itrace ? perfile_trace_open(input->reader, &how, &input->error) : 0;
+
+    if (result < 0 && result != PERFILE_ERROR_ABSENT)
         return pf_input_failure(input, result);
     if (!settings->itrace)
         use_index(input);
@@ -171,10 +170,11 @@ int pf_input_open(struct pf_input *input)
         options->diagnostic_context = &input->log;
     }
     options->temporary_fd = input->temporary;
+    options->rereads = input->settings->itrace != NULL;
     const int result = input->source ? perfile_open_source(input->source, options, &input->reader, &input->error)
                                      : perfile_open_path(input->name, options, &input->reader, &input->error);
     if (result == 0)
-        return make_samples(input);
+        return open_trace(input);
     pf_message("%s: %s%s", input->log.input, sentence(input),
                input->error.code == PERFILE_ERROR_OPEN && !input->chosen ? " (no FILE was given)" : "");
     return pf_status_of_error(input->error.code, PF_STATUS_UNREADABLE);
@@ -247,11 +247,20 @@ int pf_input_failure(const struct pf_input *input, int code)
                                                                                   : PF_STATUS_UNREADABLE);
 }
 
+static void say_loss(void *context, const char *text)
+{
+    const struct pf_input *input = context;
+
+    pf_message("%s: %s", input->log.input, text);
+}
+
 int pf_input_losses(const struct pf_input *input)
 {
     const struct perfile_counts *counts = input->reader ? perfile_reader_counts(input->reader) : NULL;
     char bytes[PF_COUNTED_BYTES], positions[PF_COUNTED_BYTES], damaged[PF_COUNTED_BYTES], samples[PF_COUNTED_BYTES];
 
+    if (counts && !input->settings->quiet)
+        perfile_trace_losses(input->reader, say_loss, (void *)input);
     if (counts && counts->unread_bytes && !input->settings->quiet)
         pf_message("%s: %s after the times asked for: not read, what was lost there is not counted", input->log.input,
                    pf_counted(counts->unread_bytes, "bytes", bytes));

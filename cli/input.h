@@ -14,7 +14,6 @@ struct pf_input {
     bool chosen;                           /* by the user; else it is the default */
     int index[PF_INDEX_POSITIONS];         /* those of it, below 0: none */
     int temporary;                         /* a file for what comes through a pipe and must be in a file; 0: none */
-    int for_samples;                       /* with --itrace, the file for the samples of its trace */
     const struct perfile_source *source;   /* to be read instead of the name; NULL: none */
     const struct perfile_profile *profile; /* what is shown instead, without a reader; NULL: the recording is */
     struct perfile_reader *reader;

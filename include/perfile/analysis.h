@@ -562,6 +562,42 @@ PERFILE_API void perfile_unwinder_close(struct perfile_unwinder *unwinder);
 PERFILE_API int perfile_unwind(void *unwinder, struct perfile_session *session, const struct perfile_sample *sample,
                                uint64_t *addresses, size_t capacity);
 
+/* The code of processes, from the binaries of the recording. `options` may be NULL. Errors: MEMORY, ARGUMENT. */
+struct perfile_code_reader;
+PERFILE_API PERFILE_MUST_CHECK int perfile_code_open(struct perfile_reader *reader,
+                                                     const struct perfile_symbol_options *options,
+                                                     struct perfile_code_reader **code, struct perfile_error *error);
+/* NULL is allowed. */
+PERFILE_API void perfile_code_close(struct perfile_code_reader *code);
+/*
+ * Copies up to `bytes` bytes of the code that a process (-1: the kernel) has at an address at this time of the session,
+ * which follows mappings; returns how many there are. `code` is a struct perfile_code_reader: this function fits
+ * perfile_inject_options.read_code.
+ */
+PERFILE_API size_t perfile_code_read(void *code, struct perfile_session *session, int32_t pid, uint64_t address,
+                                     void *to, size_t bytes);
+
+/*
+ * Samples of a hardware trace, such as those of Intel PT or Arm SPE: what reads the samples of the recording from now on
+ * (outputs, profiles, tables ...) gets those that are made of the trace among them, and the reader has their events.
+ */
+struct perfile_trace_options {
+    size_t size;                                  /* sizeof(struct perfile_trace_options) */
+    const char *itrace;                           /* letters as those of perf's --itrace; NULL or "": the usual ones */
+    const struct perfile_symbol_options *symbols; /* where code is found; may be NULL, else it outlives the reader */
+};
+#define PERFILE_TRACE_OPTIONS_INIT PERFILE_SIZED(struct perfile_trace_options)
+/*
+ * The reader is at its start, and is read once. Errors: ABSENT (the recording has no trace, or is a stream), UNSUPPORTED
+ * (another trace), ARGUMENT, and those of perfile_reader_next.
+ */
+PERFILE_API PERFILE_MUST_CHECK int perfile_trace_open(struct perfile_reader *reader,
+                                                      const struct perfile_trace_options *options,
+                                                      struct perfile_error *error);
+/* After reading: what of the trace was not decoded, a sentence each. Nothing without perfile_trace_open. */
+PERFILE_API void perfile_trace_losses(struct perfile_reader *reader, void (*notify)(void *context, const char *text),
+                                      void *context);
+
 /* What became of the samples that an unwinder got. */
 struct perfile_unwinder_counts {
     size_t size;      /* sizeof(struct perfile_unwinder_counts) */

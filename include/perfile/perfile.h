@@ -221,6 +221,8 @@ struct perfile_open_options {
      */
     int (*follow)(void *context);
     void *follow_context;
+    /* A stream is copied to the temporary file, so that it can be rewound. Not of one that is followed. */
+    bool rereads;
 };
 #define PERFILE_OPEN_OPTIONS_INIT PERFILE_SIZED(struct perfile_open_options)
 
@@ -498,7 +500,6 @@ PERFILE_API PERFILE_MUST_CHECK int perfile_reader_read_at(struct perfile_reader 
                                                           void *to, size_t bytes, size_t *got,
                                                           struct perfile_error *error);
 
-
 /* What has been read so far. */
 struct perfile_counts {
     uint64_t records; /* complete records, including those inside compressed records */
@@ -532,6 +533,20 @@ PERFILE_API const struct perfile_counts *perfile_reader_counts(const struct perf
 PERFILE_API const struct perfile_diagnostic *perfile_diagnostic_get(const struct perfile_reader *reader, size_t index);
 
 /* ---- events ------------------------------------------------------------------------------------------------- */
+
+/*
+ * Adds an event that the recording does not have: its samples are made of other data. The attr, the ids and the name are
+ * copied; *event lives as long as the reader. MEMORY, LIMIT.
+ */
+PERFILE_API PERFILE_MUST_CHECK int
+perfile_reader_add_event(struct perfile_reader *reader, const struct perfile_attr *attr, const struct perfile_u64s *ids,
+                         const char *name, const struct perfile_event **event, struct perfile_error *error);
+/* Something that belongs to the reader from now on, instead of what was there before. `close` is called with it when the
+ * reader is closed, before anything of it is. */
+PERFILE_API void perfile_reader_attach(struct perfile_reader *reader, void *attachment,
+                                       void (*close)(void *attachment));
+/* NULL: there is nothing. */
+PERFILE_API void *perfile_reader_attachment(const struct perfile_reader *reader);
 
 /* One event of the recording: its attributes, its ids, its name. Made by the library. */
 struct perfile_event {

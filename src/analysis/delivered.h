@@ -7,6 +7,13 @@
 
 #include "base/bytes.h"
 
+/* What a sample of a decoded trace has besides the parts of its record. */
+struct pf_traced {
+    uint32_t flags;         /* of the branch, enum pf_flow_flags */
+    uint32_t insn_bytes;    /* of the instruction; 0: not known */
+    uint64_t insns, cycles; /* since the last sample that has them; 0: not known */
+};
+
 /*
  * A sample, or another record. The bytes that `record`, `sample` and `user_chain` point at are valid until the next
  * call of pf_delivery_next; all else is valid as long as the delivery. So a sample whose bytes are copied can be
@@ -22,6 +29,7 @@ struct pf_delivered {
     const struct perfile_space *user_space;
     struct perfile_u64s user_chain; /* the user part of the callchain, when it came later; follows sample.callchain */
     const struct pf_off *off;       /* the time off CPU that the sample stands for; NULL: another sample */
+    struct pf_traced traced;        /* zeros: the sample is not of a trace */
     bool is_sample;                 /* else only `record` and `event` are set */
     bool again;                     /* the sample of the last one, of another counter: the same stack */
 };

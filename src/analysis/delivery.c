@@ -5,6 +5,7 @@
 
 #include "analysis/counters.h"
 #include "analysis/synthesizers.h"
+#include "analysis/trace_samples.h"
 #include "base/error.h"
 #include "base/filter.h"
 
@@ -38,6 +39,7 @@ struct pf_delivery {
     enum { HELD_WAIT, HELD_GO_THREAD, HELD_GO_ALL } release;
 
     struct pf_synthesizer own;           /* that of the filter */
+    struct pf_synthesizer trace;         /* that of the reader's trace */
     struct pf_synthesizer *synthesizers; /* all that there are */
     size_t synthesizer_count;
     bool replaces;                        /* one of them replaces the samples of the recording */
@@ -52,7 +54,7 @@ _Static_assert(sizeof(struct origin) <= PF_HELD_NOTE * sizeof(uint64_t), "it is 
 
 #define NO_VALUE UINT64_MAX
 
-enum { PROGRESS_RECORDS = 256 };
+enum { PROGRESS_RECORDS = 256, OWN = 2 /* synthesizers that the delivery opens itself */ };
 
 static bool time_of_header(struct perfile_reader *reader, const struct perfile_allocator *allocator, const char *member,
                            uint64_t *time)
@@ -103,15 +105,19 @@ static int open_synthesizers(struct pf_delivery *delivery, struct perfile_error 
     const int result = options->filter ? pf_synthesizer_open(&delivery->own, delivery->reader, options->filter,
                                                              &delivery->filter, delivery->allocator, error)
                                        : 0;
-    if (result < 0 || (!count && !delivery->own.context))
+    pf_trace_samples_synthesizer(delivery->reader, &delivery->trace);
+    if (result < 0 || (!count && !delivery->own.context && !delivery->trace.context))
         return result;
-    delivery->synthesizers = pf_new(delivery->allocator, (count + 1) * sizeof(*delivery->synthesizers));
+    delivery->synthesizers = pf_new(delivery->allocator, (count + OWN) * sizeof(*delivery->synthesizers));
     if (!delivery->synthesizers)
         return pf_fail_memory(error, "samples");
     for (size_t i = 0; i < count; i++)
         delivery->synthesizers[i] = options->synthesizers[i];
-    delivery->synthesizers[count] = delivery->own;
-    delivery->synthesizer_count = count + (delivery->own.context != NULL);
+    delivery->synthesizer_count = count;
+    if (delivery->own.context)
+        delivery->synthesizers[delivery->synthesizer_count++] = delivery->own;
+    if (delivery->trace.context)
+        delivery->synthesizers[delivery->synthesizer_count++] = delivery->trace;
     for (size_t i = 0; i < delivery->synthesizer_count; i++)
         delivery->replaces |= delivery->synthesizers[i].replaces;
     return 0;
@@ -184,7 +190,9 @@ static int open_parts(struct pf_delivery *delivery, struct perfile_error *error)
         result = perfile_session_open(delivery->reader, &delivery->session, error);
     if (result == 0 && options->find)
         result = pf_jit_open(delivery->reader, delivery->session, options->find, &delivery->jit, error);
-    if (result == 0 && delivery->follows_maps)
+    if (result == 0)
+        pf_trace_samples_use(delivery->reader, delivery->session, delivery->jit);
+    if (result == 0 && (delivery->follows_maps || delivery->trace.context))
         perfile_session_follow_maps(delivery->session);
     if (result == 0)
         limit_session(delivery);
@@ -228,7 +236,7 @@ void pf_delivery_close(struct pf_delivery *delivery)
     if (delivery->own.context)
         delivery->own.close(delivery->own.context);
     pf_free(delivery->allocator, delivery->synthesizers,
-            (delivery->options.synthesizer_count + 1) * sizeof(*delivery->synthesizers));
+            (delivery->options.synthesizer_count + OWN) * sizeof(*delivery->synthesizers));
     perfile_session_close(delivery->session);
     pf_jit_close(delivery->jit);
     if (delivery->options.filter)
@@ -446,6 +454,7 @@ static int take_sample(struct pf_delivery *delivery, struct pf_delivered *item, 
 static int take_record(struct pf_delivery *delivery, struct pf_delivered *item, struct perfile_error *error)
 {
     item->off = NULL;
+    item->traced = (struct pf_traced){.flags = 0};
     if (item->record->type != PERFILE_RECORD_SAMPLE)
         return take_other(delivery, item, error);
     if (PF_UNLIKELY(delivery->filter.has_times) && is_out_of_time(delivery, item->record)) {
@@ -464,6 +473,8 @@ static int take_synthesized(struct pf_delivery *delivery, const struct pf_synthe
     item->off = NULL;
     delivery->origin.synthesizer = from;
     memcpy(delivery->origin.note, made->note, sizeof(made->note));
+    if (PF_UNLIKELY(made->record->type != PERFILE_RECORD_SAMPLE && !made->sample))
+        return take_other(delivery, item, error);
     if (!made->sample)
         return take_sample(delivery, item, error);
     item->sample = *made->sample;

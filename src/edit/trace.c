@@ -27,7 +27,7 @@ static uint64_t space_of(void *context, int32_t pid)
 static size_t read_code(void *context, int32_t pid, uint64_t address, uint8_t *bytes, size_t count)
 {
     const struct pf_trace *trace = context;
-    return trace->code.read && trace->edit->session
+    return trace->code.read && trace->code.context && trace->edit->session
                ? trace->code.read(trace->code.context, trace->edit->session, pid, address, bytes, count)
                : 0;
 }

@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "format/attr.h"
+#include "format/encode.h"
 #include "format/reader.h"
 
 static uint64_t type_key(uint64_t type, uint64_t config)
@@ -628,4 +629,26 @@ int pf_events_follow(struct perfile_reader *reader, struct pf_part *part, const 
         break;
     }
     return result < 0 && result != PERFILE_ERROR_LIMIT ? result : 0;
+}
+
+/* ---- events that the recording does not have ---- */
+
+enum { ATTR_BYTES = 136 };
+
+int perfile_reader_add_event(struct perfile_reader *reader, const struct perfile_attr *attr,
+                             const struct perfile_u64s *ids, const char *name, const struct perfile_event **event,
+                             struct perfile_error *error)
+{
+    uint8_t data[ATTR_BYTES];
+    const bool big_endian = reader->file.big_endian;
+    struct pf_out out = pf_out_make(data, sizeof(data), big_endian != PF_NATIVE_BIG_ENDIAN);
+    pf_encode_attr(attr, sizeof(data), big_endian, &out);
+    int result = pf_events_add(reader, data, sizeof(data), PERFILE_NO_OFFSET, error);
+    struct pf_event *added = result == 0 ? reader->events[reader->event_count - 1] : NULL;
+    if (result == 0)
+        result = pf_events_add_ids(reader, added, ids, error);
+    if (result == 0)
+        result = set_name(reader, added, name, strlen(name), error);
+    *event = result == 0 ? &added->public : NULL;
+    return result;
 }

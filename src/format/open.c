@@ -88,6 +88,7 @@ void perfile_close(struct perfile_reader *reader)
 {
     if (!reader)
         return;
+    perfile_reader_attach(reader, NULL, NULL);
     if (reader->follower.closed)
         reader->follower.closed(reader->follower.context);
     for (uint32_t i = 0; i < reader->part_count; i++)
@@ -333,7 +334,8 @@ static int position_data(struct perfile_reader *reader, bool *has_table, struct 
     if (!pf_add(file->data.offset, file->data.bytes, &end) || end > size) {
         file->finished = false;
         position_records(&reader->parts[0], file->data.offset, size);
-        return pf_diagnose_file(reader, "data-cut", PERFILE_LOSS, size, "the file is truncated: it ends before its data section", error);
+        return pf_diagnose_file(reader, "data-cut", PERFILE_LOSS, size,
+                                "the file is truncated: it ends before its data section", error);
     }
     position_records(&reader->parts[0], file->data.offset, end);
     *has_table = true;
@@ -459,6 +461,15 @@ static int see_header(struct pf_part *part, const uint8_t **seen, size_t *bytes,
     return result;
 }
 
+/* What comes through a pipe is copied to a file. */
+static int spool(struct perfile_reader *reader, struct pf_part *part, struct perfile_error *error)
+{
+    const int result =
+        pf_source_spool(&part->source, part->window.data, part->window.bytes, reader->options.temporary_fd, error);
+    part->window.can_skip |= result == 0;
+    return result;
+}
+
 static int open_container(struct perfile_reader *reader, struct perfile_error *error)
 {
     struct pf_part *part = &reader->parts[0];
@@ -477,7 +488,15 @@ static int open_container(struct perfile_reader *reader, struct perfile_error *e
     memcpy(head, seen, bytes);
     if (!recognise(&reader->file, head, bytes))
         return fail_unknown(head, bytes, error);
-    if (bytes >= HEADER_PIPE && pf_load64(head + 8, reader->file.swapped) == HEADER_PIPE) {
+    const bool is_pipe = bytes >= HEADER_PIPE && pf_load64(head + 8, reader->file.swapped) == HEADER_PIPE;
+    if (!part->source.seekable && reader->following && !is_pipe)
+        return pf_fail(error, PERFILE_ERROR_UNSUPPORTED, PERFILE_NO_OFFSET, "follow",
+                       "a file-mode recording that comes through a stream has its header too early");
+    if (!part->source.seekable && (!is_pipe || (reader->options.rereads && !reader->following)))
+        result = spool(reader, part, error);
+    if (result < 0)
+        return result;
+    if (is_pipe) {
         reader->file.mode = PERFILE_MODE_PIPE;
         reader->file.header_size = HEADER_PIPE;
         reader->file.file_bytes = part->source.growing ? 0 : part->source.bytes;
@@ -485,16 +504,6 @@ static int open_container(struct perfile_reader *reader, struct perfile_error *e
         position_records(part, HEADER_PIPE,
                          part->source.seekable && !part->source.growing ? part->source.bytes : UINT64_MAX);
         return 0;
-    }
-    if (!part->source.seekable && reader->following)
-        return pf_fail(error, PERFILE_ERROR_UNSUPPORTED, PERFILE_NO_OFFSET, "follow",
-                       "a file-mode recording that comes through a stream has its header too early");
-    if (!part->source.seekable) {
-        result =
-            pf_source_spool(&part->source, part->window.data, part->window.bytes, reader->options.temporary_fd, error);
-        if (result < 0)
-            return result;
-        part->window.can_skip = true;
     }
     return open_file(reader, head, bytes, error);
 }

@@ -454,6 +454,19 @@ int perfile_reader_read_at(struct perfile_reader *reader, uint32_t part, uint64_
     return pf_source_read(&reader->parts[part].source, offset, to, bytes, got, error);
 }
 
+void perfile_reader_attach(struct perfile_reader *reader, void *attachment, void (*close)(void *attachment))
+{
+    if (reader->attachment)
+        reader->close_attachment(reader->attachment);
+    reader->attachment = attachment;
+    reader->close_attachment = close;
+}
+
+void *perfile_reader_attachment(const struct perfile_reader *reader)
+{
+    return reader->attachment;
+}
+
 const struct perfile_file *perfile_reader_file(const struct perfile_reader *reader)
 {
     return &reader->file;

@@ -121,7 +121,9 @@ struct perfile_reader {
         void (*opened)(void *context, struct perfile_session *session); /* NULL: not needed */
         void (*closed)(void *context);                                  /* the reader was closed */
         void *context;
-    } follower;    /* of sessions */
+    } follower;       /* of sessions */
+    void *attachment; /* NULL: there is none */
+    void (*close_attachment)(void *attachment);
     int directory; /* of a directory recording, for what lies beside its files; -1: none */
 };
 

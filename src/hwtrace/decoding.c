@@ -644,7 +644,9 @@ void pf_decoding_report(const struct pf_decoding *decoding, pf_decoding_say *to,
 
 static int open_decoding(struct pf_decoding *decoding, const char *letters, struct perfile_error *error)
 {
-    int result = survey(decoding, error);
+    int result = perfile_reader_rewind(decoding->reader, error); /* a stream would be at its end after the survey */
+    if (result == 0)
+        result = survey(decoding, error);
     if (result == 0)
         result = find_decoder(decoding, error);
     if (result == 0)
@@ -681,12 +683,31 @@ void pf_decoding_use_code(struct pf_decoding *decoding, const struct pf_code_sou
     decoding->source = *source;
 }
 
+static void close_queues(struct pf_decoding *decoding)
+{
+    for (size_t i = 0; decoding->queues && i < decoding->found.count; i++)
+        close_queue(decoding, &decoding->queues[i]);
+}
+
+void pf_decoding_restart(struct pf_decoding *decoding)
+{
+    if (!decoding->started)
+        return;
+    close_queues(decoding);
+    memset(decoding->queues, 0, decoding->found.count * sizeof(*decoding->queues));
+    memset(decoding->errors, 0, sizeof(decoding->errors));
+    decoding->started = false;
+    decoding->current = NULL;
+    decoding->heap.count = 0;
+    decoding->lost_first = decoding->lost_count = 0;
+    decoding->passed = decoding->samples = decoding->without_thread = 0;
+}
+
 void pf_decoding_close(struct pf_decoding *decoding)
 {
     if (!decoding)
         return;
-    for (size_t i = 0; decoding->queues && i < decoding->found.count; i++)
-        close_queue(decoding, &decoding->queues[i]);
+    close_queues(decoding);
     pf_free(decoding->allocator, decoding->queues, decoding->found.count * sizeof(*decoding->queues));
     pf_free(decoding->allocator, decoding->losses, decoding->lost_capacity * sizeof(*decoding->losses));
     pf_heap_close(&decoding->heap);

@@ -34,6 +34,8 @@ struct pf_decoding_event {
 unsigned pf_decoding_event_count(const struct pf_decoding *decoding);
 bool pf_decoding_event(const struct pf_decoding *decoding, unsigned index, struct pf_decoding_event *event);
 
+/* Everything is decoded once more, of a recording that is read from its start. */
+void pf_decoding_restart(struct pf_decoding *decoding);
 /* 1: there is something before this time; 0: there is not; or an error. */
 int pf_decoding_ready(struct pf_decoding *decoding, uint64_t before, struct perfile_error *error);
 /* Takes notice of a record, when what comes before it was given. */

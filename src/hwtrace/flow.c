@@ -17,3 +17,39 @@ const char *pf_flow_error_text(unsigned code)
     };
     return code < PF_FLOW_ERRORS && texts[code] ? texts[code] : texts[PF_FLOW_ERROR_UNKNOWN];
 }
+
+static const struct {
+    uint32_t flags;
+    const char *name;
+} names[] = {
+    {PF_FLOW_IS_BRANCH | PF_FLOW_IS_CALL, "call"},
+    {PF_FLOW_IS_BRANCH | PF_FLOW_IS_RETURN, "return"},
+    {PF_FLOW_IS_BRANCH | PF_FLOW_IS_CONDITIONAL, "jcc"},
+    {PF_FLOW_IS_BRANCH, "jmp"},
+    {PF_FLOW_IS_BRANCH | PF_FLOW_IS_CALL | PF_FLOW_IS_INTERRUPT, "int"},
+    {PF_FLOW_IS_BRANCH | PF_FLOW_IS_RETURN | PF_FLOW_IS_INTERRUPT, "iret"},
+    {PF_FLOW_IS_BRANCH | PF_FLOW_IS_CALL | PF_FLOW_IS_SYSTEM, "syscall"},
+    {PF_FLOW_IS_BRANCH | PF_FLOW_IS_RETURN | PF_FLOW_IS_SYSTEM, "sysret"},
+    {PF_FLOW_IS_BRANCH | PF_FLOW_IS_ASYNC, "async"},
+    {PF_FLOW_IS_BRANCH | PF_FLOW_IS_CALL | PF_FLOW_IS_ASYNC | PF_FLOW_IS_INTERRUPT, "hw int"},
+    {PF_FLOW_IS_BRANCH | PF_FLOW_IS_ABORT, "tx abrt"},
+    {PF_FLOW_IS_BRANCH | PF_FLOW_IS_CALL | PF_FLOW_IS_VM_ENTRY, "vmentry"},
+    {PF_FLOW_IS_BRANCH | PF_FLOW_IS_CALL | PF_FLOW_IS_VM_EXIT, "vmexit"},
+};
+
+static size_t put(char *to, const char *text)
+{
+    const size_t bytes = strlen(text);
+    memcpy(to, text, bytes);
+    return bytes;
+}
+
+size_t pf_flow_put_flags(uint32_t flags, char *to)
+{
+    const uint32_t kind = flags & ~(uint32_t)(PF_FLOW_IS_BEGIN | PF_FLOW_IS_END | PF_FLOW_IN_TRANSACTION);
+    size_t bytes = flags & PF_FLOW_IS_BEGIN ? put(to, "tr strt ") : flags & PF_FLOW_IS_END ? put(to, "tr end  ") : 0;
+    for (size_t i = 0; i < PF_COUNT(names); i++)
+        if (names[i].flags == kind)
+            bytes += put(to + bytes, names[i].name);
+    return bytes + (flags & PF_FLOW_IN_TRANSACTION ? put(to + bytes, " (x)") : 0);
+}

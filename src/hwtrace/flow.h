@@ -75,6 +75,9 @@ enum pf_flow_flags {
     PF_FLOW_IS_VM_EXIT = 1 << 12,
 };
 
+/* Writes what perf calls it, of at most 40 bytes, without a NUL, and returns the number of bytes. */
+size_t pf_flow_put_flags(uint32_t flags, char *to);
+
 enum pf_flow_event {
     PF_FLOW_NOTHING,
     PF_FLOW_ERROR, /* `payload` is its code */

@@ -6,6 +6,7 @@
 
 #include "base/escape.h"
 #include "hwtrace/decoder.h"
+#include "hwtrace/flow.h"
 #include "hwtrace/synth.h"
 
 enum { NS_PER_SECOND = 1000000000 };
@@ -297,9 +298,13 @@ char *pf_script_put_event(struct pf_script *script, char *at)
 /* Only decoded traces have any. */
 char *pf_script_put_flags(struct pf_script *script, char *at)
 {
-    (void)script;
-    memset(at, ' ', 24);
-    return at + 24;
+    enum { WIDTH = 21 };
+    const uint32_t flags = script->item.traced.flags;
+    char text[48];
+    const size_t bytes = flags ? pf_flow_put_flags(flags, text) : 0;
+    memset(at, ' ', WIDTH + 3);
+    memcpy(at + 2, text, bytes);
+    return at + 2 + pf_max(bytes, WIDTH) + 1;
 }
 
 char *pf_script_put_synth(struct pf_script *script, char *at)

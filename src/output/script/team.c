@@ -37,6 +37,7 @@ struct task {
     struct perfile_u64s user_chain; /* after the record */
     size_t at;                      /* of the record, among the bytes of the batch */
     size_t lines_end;               /* of what other records print before this */
+    struct pf_traced traced;
     bool asks_binaries;
 };
 
@@ -185,6 +186,7 @@ void pf_script_team_add(struct pf_script *script)
         .user_chain = item->user_chain,
         .at = task->at,
         .lines_end = batch->lines.used,
+        .traced = item->traced,
         .asks_binaries = script->asks_binaries,
     };
 }
@@ -280,6 +282,7 @@ static void print_task(struct pf_script *script, const struct batch *batch, stru
     item->user_chain = task->user_chain;
     item->user_chain.data = task->record.data + ((task->record.bytes + 7) & ~(size_t)7);
     item->id = task->id;
+    item->traced = task->traced;
     item->comm = task->comm;
     item->kernel_space = task->kernel_space;
     item->user_space = task->user_space;

@@ -1,0 +1,370 @@
+/* SPDX-License-Identifier: MIT */
+#include "analysis/trace_samples.h"
+
+#include "analysis/complete_options.h"
+#include "analysis/delivered.h"
+#include "base/error.h"
+#include "base/out.h"
+#include "base/sized.h"
+#include "hwtrace/decoding.h"
+#include "symbol/code.h"
+
+enum { MAX_EVENTS = 64, MAX_RECORD_BYTES = 64 * 1024 };
+
+/* ---- code -------------------------------------------------------------------------------------------------------- */
+
+struct perfile_code_reader {
+    struct pf_watch watch;
+    struct pf_symbols *symbols;
+};
+
+int perfile_code_open(struct perfile_reader *reader, const struct perfile_symbol_options *options,
+                      struct perfile_code_reader **code, struct perfile_error *error)
+{
+    const struct perfile_allocator *allocator = perfile_reader_allocator(reader);
+    struct perfile_symbol_options all;
+    *code = NULL;
+    int result = pf_complete_symbols(&all, reader, options, error);
+    if (result < 0)
+        return result;
+    struct perfile_code_reader *made = pf_new(allocator, sizeof(*made));
+    if (!made)
+        return pf_fail_memory(error, "code");
+    pf_watch_open(&made->watch, allocator);
+    struct pf_find_options find = pf_find_options_of(&all, &made->watch.allocator);
+    find.note = NULL;
+    find.trouble = NULL;
+    result = pf_symbols_open(reader, &find, &made->symbols, error);
+    if (result < 0) {
+        perfile_code_close(made);
+        return result;
+    }
+    *code = made;
+    return 0;
+}
+
+void perfile_code_close(struct perfile_code_reader *code)
+{
+    if (!code)
+        return;
+    pf_symbols_close(code->symbols);
+    pf_free(code->watch.below, code, sizeof(*code));
+}
+
+/* What is not mapped from a file as it is: the kernel, and code of JITs. */
+static size_t read_located(struct perfile_code_reader *code, const struct perfile_map *map, uint64_t address, void *to,
+                           size_t bytes)
+{
+    struct pf_location location;
+    struct pf_code_bytes read;
+    size_t got = 0;
+    if (!pf_symbols_locate(code->symbols, map, address, &location) ||
+        location.module >= pf_symbols_module_count(code->symbols))
+        return 0;
+    if (pf_code_bytes_read(code->symbols, location.module, location.address, bytes, &read) == PF_CODE_READ) {
+        got = (size_t)pf_min(read.count, bytes);
+        memcpy(to, read.bytes, got);
+    }
+    pf_code_bytes_close(code->symbols, &read);
+    return got;
+}
+
+size_t perfile_code_read(void *code, struct perfile_session *session, int32_t pid, uint64_t address, void *to,
+                         size_t bytes)
+{
+    struct perfile_code_reader *from = code;
+    struct pf_insn_machine machine;
+    const struct perfile_space *space = perfile_session_space(session, pid);
+    const struct perfile_map *map = space ? pf_symbols_map(from->symbols, space, address) : NULL;
+    if (!map)
+        return 0;
+    const size_t left = address < map->end ? (size_t)pf_min(map->end - address, bytes) : bytes;
+    const size_t got = map->kernel ? 0 : pf_symbols_code(from->symbols, map, address, to, left, &machine);
+    return got ? got : read_located(from, map, address, to, left);
+}
+
+/* ---- the trace of a reader --------------------------------------------------------------------------------------- */
+
+struct trace {
+    struct perfile_reader *reader;
+    const struct perfile_allocator *allocator;
+    struct pf_decoding *decoding;
+    struct perfile_code_reader *code;
+    struct perfile_session *session;
+    const struct perfile_event *events[MAX_EVENTS]; /* by their index in the decoder */
+    const struct perfile_record *waiting;           /* NULL: there is none of which notice has to be taken */
+    struct perfile_record record;
+    uint8_t *data; /* of the record */
+};
+
+static uint64_t space_of(void *context, int32_t pid)
+{
+    const struct trace *trace = context;
+    return trace->session ? perfile_space_id(perfile_session_space(trace->session, pid)) : 0;
+}
+
+static size_t read_code(void *context, int32_t pid, uint64_t address, uint8_t *bytes, size_t count)
+{
+    const struct trace *trace = context;
+    return trace->session ? perfile_code_read(trace->code, trace->session, pid, address, bytes, count) : 0;
+}
+
+static void close_trace(void *context)
+{
+    struct trace *trace = context;
+    pf_decoding_close(trace->decoding);
+    perfile_code_close(trace->code);
+    pf_free(trace->allocator, trace->data, MAX_RECORD_BYTES);
+    pf_free(trace->allocator, trace, sizeof(*trace));
+}
+
+static int add_events(struct trace *trace, struct perfile_error *error)
+{
+    const unsigned count = (unsigned)pf_min(pf_decoding_event_count(trace->decoding), MAX_EVENTS);
+    struct pf_decoding_event event;
+    int result = 0;
+    for (unsigned i = 0; i < count && result == 0; i++) {
+        if (!pf_decoding_event(trace->decoding, i, &event))
+            continue;
+        const struct perfile_u64s ids = {.data = (const uint8_t *)&event.id, .count = 1};
+        result = perfile_reader_add_event(trace->reader, &event.attr, &ids, event.name, &trace->events[i], error);
+    }
+    return result;
+}
+
+static int open_trace(struct trace *trace, const struct perfile_trace_options *options, struct perfile_error *error)
+{
+    int result = pf_decoding_open(trace->reader, options->itrace ? options->itrace : "", trace->allocator,
+                                  &trace->decoding, error);
+    const struct pf_code_source source = {.space = space_of, .read = read_code, .context = trace};
+    if (result == 0)
+        result = perfile_code_open(trace->reader, options->symbols, &trace->code, error);
+    if (result < 0)
+        return result;
+    pf_decoding_use_code(trace->decoding, &source);
+    trace->data = pf_new(trace->allocator, MAX_RECORD_BYTES);
+    return trace->data ? add_events(trace, error) : pf_fail_memory(error, "trace");
+}
+
+int perfile_trace_open(struct perfile_reader *reader, const struct perfile_trace_options *options,
+                       struct perfile_error *error)
+{
+    const struct perfile_allocator *allocator = perfile_reader_allocator(reader);
+    struct perfile_trace_options all = PERFILE_TRACE_OPTIONS_INIT;
+    int result = pf_sized_take(&all, sizeof(all), options, "trace options", error);
+    if (result < 0)
+        return result;
+    struct trace *trace = pf_new(allocator, sizeof(*trace));
+    if (!trace)
+        return pf_fail_memory(error, "trace");
+    *trace = (struct trace){.reader = reader, .allocator = allocator};
+    result = open_trace(trace, &all, error);
+    if (result < 0)
+        close_trace(trace);
+    else
+        perfile_reader_attach(reader, trace, close_trace);
+    return result;
+}
+
+/* ---- records ----------------------------------------------------------------------------------------------------- */
+
+static void put64(struct pf_out *out, uint64_t value)
+{
+    pf_out_u64(out, value);
+}
+
+static void put_pair(struct pf_out *out, uint32_t first, uint32_t second)
+{
+    pf_out_u32(out, first);
+    pf_out_u32(out, second);
+}
+
+static void put_words(struct pf_out *out, const uint64_t *words, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        put64(out, words[i]);
+}
+
+/* The bytes are followed by zeros: with their number they are a multiple of 8. */
+static void put_raw(struct pf_out *out, const struct pf_aux_sample *made)
+{
+    const size_t bytes = (made->raw_bytes + 4 + 7) / 8 * 8 - 4;
+    pf_out_u32(out, (uint32_t)bytes);
+    pf_out_put(out, made->raw, made->raw_bytes);
+    pf_out_zeros(out, bytes - made->raw_bytes);
+}
+
+static void put_branches(struct pf_out *out, const struct pf_aux_sample *made)
+{
+    const uint64_t count = !made->has_branch ? made->branch_count : made->previous_target ? 2 : 1;
+    const uint64_t own[6] = {made->branch[0], made->branch[1], made->branch[2], 0, made->previous_target, 0};
+    put64(out, count);
+    put_words(out, made->has_branch ? own : made->branches, (size_t)count * 3);
+}
+
+/* The parts that samples of traces may have, in the order of the wire. */
+static void put_parts(struct pf_out *out, uint64_t parts, uint64_t id, const struct pf_decoded *decoded)
+{
+    const struct pf_aux_sample *made = decoded->made;
+    put64(out, id); /* IDENTIFIER */
+    put64(out, made->ip);
+    if (parts & PERFILE_SAMPLE_TID)
+        put_pair(out, (uint32_t)decoded->pid, (uint32_t)decoded->tid);
+    if (parts & PERFILE_SAMPLE_TIME)
+        put64(out, decoded->time);
+    if (parts & PERFILE_SAMPLE_ADDR)
+        put64(out, made->addr);
+    if (parts & PERFILE_SAMPLE_CPU)
+        put_pair(out, (uint32_t)decoded->cpu, 0);
+    put64(out, decoded->period);
+    if (parts & PERFILE_SAMPLE_CALLCHAIN)
+        put64(out, made->chain_count);
+    if (parts & PERFILE_SAMPLE_CALLCHAIN)
+        put_words(out, made->chain, made->chain_count);
+    if (parts & PERFILE_SAMPLE_RAW)
+        put_raw(out, made);
+    if (parts & PERFILE_SAMPLE_BRANCH_STACK)
+        put_branches(out, made);
+    if (parts & PERFILE_SAMPLE_WEIGHT)
+        put64(out, made->weight);
+    if (parts & PERFILE_SAMPLE_DATA_SRC)
+        put64(out, made->data_src);
+    if (parts & PERFILE_SAMPLE_PHYS_ADDR)
+        put64(out, made->phys_addr);
+}
+
+static void put_header(struct pf_out *out, uint32_t type, uint16_t misc, size_t bytes)
+{
+    pf_out_u32(out, type);
+    pf_out_u16(out, misc);
+    pf_out_u16(out, (uint16_t)bytes);
+}
+
+static void finish_record(struct trace *trace, struct pf_out *out, uint32_t type, uint16_t misc,
+                          const struct pf_decoded *decoded)
+{
+    const bool swap = perfile_reader_file(trace->reader)->swapped;
+    const uint32_t bytes = (uint32_t)pf_out_bytes_used(out);
+    struct pf_out head = pf_out_make(trace->data, 8, swap);
+    put_header(&head, type, misc, bytes);
+    trace->record = (struct perfile_record){.type = type,
+                                            .misc = misc,
+                                            .bytes = bytes,
+                                            .stated_bytes = bytes,
+                                            .offset = PERFILE_NO_OFFSET,
+                                            .container = PERFILE_NO_OFFSET,
+                                            .data = trace->data,
+                                            .event = decoded->error ? NULL : trace->events[decoded->event],
+                                            .time = decoded->time};
+}
+
+static void make_sample(struct trace *trace, const struct pf_decoded *decoded)
+{
+    const struct perfile_event *event = trace->events[decoded->event];
+    struct pf_out out = pf_out_make(trace->data, MAX_RECORD_BYTES, perfile_reader_file(trace->reader)->swapped);
+    put64(&out, 0);
+    put_parts(&out, event->attr->sample_type, event->ids[0], decoded);
+    finish_record(trace, &out, PERFILE_RECORD_SAMPLE, decoded->made->misc, decoded);
+}
+
+static void make_error(struct trace *trace, const struct pf_decoded *decoded)
+{
+    enum { MSG_BYTES = 64 };
+    struct perfile_auxtrace_error error;
+    struct pf_out out = pf_out_make(trace->data, MAX_RECORD_BYTES, perfile_reader_file(trace->reader)->swapped);
+    pf_decoded_error(decoded, &error);
+    put64(&out, 0);
+    put_pair(&out, error.error_type, error.code);
+    put_pair(&out, (uint32_t)error.cpu, (uint32_t)error.pid);
+    put_pair(&out, (uint32_t)error.tid, error.fmt);
+    put64(&out, error.ip);
+    put64(&out, error.time);
+    pf_out_put(&out, error.msg, MSG_BYTES);
+    finish_record(trace, &out, PERFILE_RECORD_AUXTRACE_ERROR, 0, decoded);
+}
+
+/* ---- the synthesizer --------------------------------------------------------------------------------------------- */
+
+_Static_assert(sizeof(struct pf_traced) <= PF_SYNTHESIZED_NOTE * sizeof(uint64_t), "it is kept with samples that wait");
+
+static int take_notice(struct trace *trace, struct perfile_error *error)
+{
+    const struct perfile_record *record = trace->waiting;
+    trace->waiting = NULL;
+    return record ? pf_decoding_take(trace->decoding, record, error) : 0;
+}
+
+static int take_record(void *context, const struct perfile_record *record, struct perfile_error *error)
+{
+    struct trace *trace = context;
+    const uint64_t time = record->type < PERFILE_RECORD_HEADER_ATTR ? record->time : 0;
+    const int ready = pf_decoding_ready(trace->decoding, time, error);
+    trace->waiting = ready >= 0 ? record : NULL;
+    return ready ? ready : take_notice(trace, error);
+}
+
+static int next_sample(void *context, uint64_t time, struct pf_synthesized *made, struct perfile_error *error)
+{
+    struct trace *trace = context;
+    struct pf_decoded decoded;
+    const int result = pf_decoding_next(trace->decoding, time, &decoded, error);
+    if (result <= 0)
+        return result < 0 ? result : take_notice(trace, error);
+    if (decoded.error)
+        make_error(trace, &decoded);
+    else
+        make_sample(trace, &decoded);
+    made->record = &trace->record;
+    made->sample = NULL;
+    const struct pf_traced traced = {.flags = decoded.made->flags,
+                                     .insn_bytes = decoded.made->insn_bytes,
+                                     .insns = decoded.made->insns,
+                                     .cycles = decoded.made->cycles};
+    memcpy(made->note, &traced, sizeof(traced));
+    return 1;
+}
+
+static void complete(void *context, const uint64_t *note, struct pf_delivered *item)
+{
+    (void)context;
+    memcpy(&item->traced, note, sizeof(item->traced));
+}
+
+void pf_trace_samples_synthesizer(struct perfile_reader *reader, struct pf_synthesizer *synthesizer)
+{
+    struct trace *trace = perfile_reader_attachment(reader);
+    *synthesizer =
+        (struct pf_synthesizer){.context = trace, .take = take_record, .next = next_sample, .complete = complete};
+}
+
+void pf_trace_samples_use(struct perfile_reader *reader, struct perfile_session *session, struct pf_jit *jit)
+{
+    struct trace *trace = perfile_reader_attachment(reader);
+    if (!trace)
+        return;
+    trace->session = session;
+    trace->waiting = NULL;
+    pf_decoding_restart(trace->decoding);
+    pf_symbols_use_jit(trace->code->symbols, jit);
+}
+
+/* ---- losses ------------------------------------------------------------------------------------------------------ */
+
+struct listener {
+    void (*notify)(void *context, const char *text);
+    void *context;
+};
+
+static void say(void *context, const char *rule, const char *text)
+{
+    const struct listener *listener = context;
+    (void)rule;
+    listener->notify(listener->context, text);
+}
+
+void perfile_trace_losses(struct perfile_reader *reader, void (*notify)(void *context, const char *text), void *context)
+{
+    struct trace *trace = perfile_reader_attachment(reader);
+    if (trace)
+        pf_decoding_report(trace->decoding, say, &(struct listener){notify, context});
+}
