@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * From ranges and branches to lines. As in llvm-profgen, overlapping ranges are added up first. Then a line ran as often
- * as the instruction of it that ran most often, and each instruction adds to its function by its bytes. All code of
- * functions that ran counts, with 0 where it did not run.
+ * From ranges and branches to lines. As in llvm-profgen, overlapping ranges are added up first. Then a line ran as
+ * often as the instruction of it that ran most often, and each instruction adds to its function by its bytes. All code
+ * of functions that ran counts, with 0 where it did not run.
  */
 #include <stdlib.h>
 
@@ -251,11 +251,9 @@ static bool enter_stack(struct making *m, const struct pf_counted_frame *frames,
     return entered;
 }
 
-/* The stack at an address; 0: none, or its line is not known and does not count. */
 static size_t stack_at(const struct making *m, uint64_t address, struct pf_counted_frame *frames, uint64_t *end)
 {
-    const size_t count = pf_inlines_count(m->lines->inlines, address, frames, FRAMES_MAX, end);
-    return count && (frames[0].line || m->request->keep_unknown) ? count : 0;
+    return pf_inlines_count(m->lines->inlines, address, frames, FRAMES_MAX, end);
 }
 
 /* Bytes of the instructions from `at` on, before `end`, and where the next one is. */

@@ -75,7 +75,6 @@ struct pf_pgo_lines_request {
     const struct pf_pgo_profile *profile;
     const struct pf_pgo_code *code;
     enum pf_pgo_discriminators discriminators;
-    bool keep_unknown; /* instructions of line 0 count, too, at the distance of that line */
 };
 
 /*

@@ -26,7 +26,7 @@ int pf_pgo_read_lines(struct pf_pgo_writing *writing, enum pf_pgo_discriminators
     if (result < 0)
         return result;
     const struct pf_pgo_lines_request request = {
-        .profile = writing->profile, .code = code, .discriminators = discriminators, .keep_unknown = true};
+        .profile = writing->profile, .code = code, .discriminators = discriminators};
     pf_pgo_count_functions(writing, code);
     result = pf_pgo_has_instructions(code)
                  ? read_lines(writing, &request, lines, error)
