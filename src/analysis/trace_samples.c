@@ -245,7 +245,7 @@ static void finish_record(struct trace *trace, struct pf_out *out, uint32_t type
 {
     const bool swap = perfile_reader_file(trace->reader)->swapped;
     const uint32_t bytes = (uint32_t)pf_out_bytes_used(out);
-    struct pf_out head = pf_out_make(trace->data, 8, swap);
+    struct pf_out head = pf_out_make(trace->data, MAX_RECORD_BYTES, swap);
     put_header(&head, type, misc, bytes);
     trace->record = (struct perfile_record){.type = type,
                                             .misc = misc,
