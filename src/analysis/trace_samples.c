@@ -245,8 +245,10 @@ static void finish_record(struct trace *trace, struct pf_out *out, uint32_t type
 {
     const bool swap = perfile_reader_file(trace->reader)->swapped;
     const uint32_t bytes = (uint32_t)pf_out_bytes_used(out);
-    struct pf_out head = pf_out_make(trace->data, MAX_RECORD_BYTES, swap);
+    uint8_t header[8];
+    struct pf_out head = pf_out_make(header, sizeof(header), swap);
     put_header(&head, type, misc, bytes);
+    memcpy(trace->data, header, sizeof(header));
     trace->record = (struct perfile_record){.type = type,
                                             .misc = misc,
                                             .bytes = bytes,
