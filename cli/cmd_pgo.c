@@ -210,7 +210,7 @@ static void report_used(const struct perfile_pgo_binary *binary, const struct pe
     char used[PF_GROUPED_BYTES];
 
     if (counts->functions)
-        snprintf(functions, sizeof(functions), "; %llu of %llu functions reached",
+        snprintf(functions, sizeof(functions), "; functions reached: %llu of %llu",
                  (unsigned long long)counts->functions_reached, (unsigned long long)counts->functions);
     pf_message_advice("%s: %s of %s used, %s%s; %s", base_name(binary->path), pf_grouped(counts->samples_used, used),
                       pf_counted(counts->samples, "samples", samples),

@@ -96,8 +96,8 @@ static int parse_order(const struct pf_command *command, const struct pf_setting
     diff->changes.order = strtoul(diff->order, &end, 10);
     if (*diff->order >= '0' && *diff->order <= '9' && !*end && diff->changes.order < settings->operand_count)
         return PF_STATUS_OK;
-    pf_message("%s: invalid value \"%s\" for --order: expected 0, to sort by the baseline, or the number of another of "
-               "the %zu recordings",
+    pf_message("%s: invalid value \"%s\" for --order: expected 0, to sort by the baseline, or the number of another "
+               "recording, below %zu",
                command->name, diff->order, settings->operand_count);
     return PF_STATUS_USAGE;
 }

@@ -22,8 +22,8 @@ USES = {
     'record': ['base', 'io', 'schema', 'format'],
     'hwtrace': ['base', 'public'],
     'symbol': ['base', 'public'],
-    'analysis': ['base', 'symbol', 'public'],
-    'view': ['base', 'schema', 'symbol', 'analysis', 'public'],
+    'analysis': ['base', 'hwtrace', 'symbol', 'public'],
+    'view': ['base', 'schema', 'hwtrace', 'symbol', 'analysis', 'public'],
     'output': ['base', 'hwtrace', 'symbol', 'analysis', 'view', 'public'],
 }
 FORBIDDEN = re.compile(r'^(__)?(v?f?printf|puts|putchar|perror|fputs|fputc|fwrite|exit|_exit|_Exit|quick_exit|abort|'

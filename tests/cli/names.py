@@ -220,6 +220,7 @@ def others(runner):
     for arguments in (['buildid-list', '-H', 'names'], ['bundle', '-v', '-o', 'bundle', 'names'], ['bundle', '--list', 'bundle'],
                       ['archive', '-v', '-o', 'archive', 'names'], ['index', '-v', '-o', 'index', 'names'],
                       ['data', 'convert', '--force', '--to-json', '/dev/stdout', 'names'],
+                      ['pgo', '--format', 'autofdo', '-o', 'optimiser', 'names'],
                       ['export', '--format', 'parquet', '--partition', 'host', '-o', 'dataset', 'names'], ['dataset', 'stats', 'dataset']):
         yield arguments
 

@@ -28,6 +28,7 @@ POSSIBLE = {'create', 'write', 'spawn', 'connect', 'process_vm_readv', 'kill', '
 VERBS = {
     'info': ['info', RECORDING], 'report': ['report', RECORDING], 'script': ['script', RECORDING],
     'table': ['table', 'samples', RECORDING], 'export': ['export', '--format', 'folded', '-o', '{o}', RECORDING],
+    'pgo': ['pgo', '--format', 'autofdo', '-o', '{o}', RECORDING],
     'dataset': ['export', '--format', 'parquet', '--partition', 'host', '-o', '{o}.dataset', RECORDING],
     'query': ['query', 'SELECT count(*) FROM samples', RECORDING],
     'sched': ['sched', 'latency', SCHED], 'offcpu': ['offcpu', SCHED],

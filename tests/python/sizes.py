@@ -65,6 +65,9 @@ class Needs:
         lib.perfile_stream_next(stream, byref(ctypes.POINTER(abi.perfile_stream_sample)()), byref(error))
         return stream
 
+    def pgo(self):
+        return made(lib.perfile_pgo_open, None)
+
     def profile(self):
         return made(lib.perfile_profile_open, self.reader, None)
 
