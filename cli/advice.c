@@ -255,23 +255,24 @@ static void say_lost(const struct perfile_counts *counts, const char *input)
 static const char *decoder_of(uint32_t type)
 {
     static const char *const decoders[] = {
-        [PERFILE_AUXTRACE_INTEL_PT] = "perf script --itrace decodes",
-        [PERFILE_AUXTRACE_INTEL_BTS] = "perfile inject --itrace makes samples of",
+        [PERFILE_AUXTRACE_INTEL_PT] = "--itrace makes samples of",
+        [PERFILE_AUXTRACE_INTEL_BTS] = "--itrace makes samples of",
         [PERFILE_AUXTRACE_CS_ETM] = "perf script --itrace decodes",
-        [PERFILE_AUXTRACE_ARM_SPE] = "perfile inject --itrace makes samples of",
-        [PERFILE_AUXTRACE_S390_CPUMSF] = "perfile inject --itrace makes samples of",
-        [PERFILE_AUXTRACE_VPA_DTL] = "perfile inject --itrace makes samples of",
+        [PERFILE_AUXTRACE_ARM_SPE] = "--itrace makes samples of",
+        [PERFILE_AUXTRACE_S390_CPUMSF] = "--itrace makes samples of",
+        [PERFILE_AUXTRACE_VPA_DTL] = "--itrace makes samples of",
     };
 
     return type < sizeof(decoders) / sizeof(*decoders) ? decoders[type] : NULL;
 }
 
 /* The output already reports that AUX data are not decoded. No advice is printed for AUX data of an unknown kind. */
-static void say_aux(const struct perfile_counts *counts, const char *input)
+static void say_aux(const struct perfile_reader *reader, const char *input)
 {
+    const struct perfile_counts *counts = perfile_reader_counts(reader);
     const char *kind = perfile_enum_name("auxtrace_type", counts->aux_type);
 
-    if (!counts->aux_bytes || !kind)
+    if (!counts->aux_bytes || !kind || perfile_reader_attachment(reader))
         return;
     pf_message_advice("%s: perfile dump --aux prints the packets of AUX data (%" PRIu64 " bytes of %s)", input,
                       counts->aux_bytes, kind);
@@ -287,7 +288,7 @@ void pf_advice_missing(struct perfile_reader *reader, const char *input)
     if (is_unwanted())
         return;
     say_lost(counts, input);
-    say_aux(counts, input);
+    say_aux(reader, input);
 }
 
 void pf_advice_fitting(struct perfile_reader *reader, const char *input)

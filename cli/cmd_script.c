@@ -2,10 +2,13 @@
 #include "message.h"
 #include "options.h"
 
+#include <string.h>
 #include <unistd.h>
 
 struct settings {
-    const char *program; /* -s; NULL: not given */
+    const char *program;    /* -s; NULL: not given */
+    const char *insn_trace; /* NULL: not given */
+    bool call_trace, call_ret_trace;
 };
 
 #define FLAG(option, short_option, member, text) PF_FLAG(option, short_option, PF_AT(script.member), text)
@@ -41,6 +44,15 @@ static const struct pf_option options[] = {
             "Write the samples of each event to a separate file, RECORDING.EVENT.dump."),
     PF_OPTION_ITRACE,
     PF_IGNORED("no-itrace", 0, NULL, "The default; accepted for compatibility with perf."),
+    PF_ROW(TEXT, "insn-trace", 0, "HOW", PF_OWN(insn_trace),
+           "Print every instruction of a decoded trace: --itrace=i0nse -F +insn,-event,-period --ns. HOW is raw, the "
+           "usual "
+           "one, or disasm: the instructions as text.",
+           .usual = "raw"),
+    PF_FLAG("call-trace", 0, PF_OWN(call_trace),
+            "Print the calls of a decoded trace: --itrace=cewp -F -ip,-addr,-event,-period,+callindent --ns."),
+    PF_FLAG("call-ret-trace", 0, PF_OWN(call_ret_trace),
+            "Print calls and returns: --itrace=crewp -F -ip,-addr,-event,-period,+flags,+callindent --ns."),
     PF_ROW(TEXT, "script", 's', "SCRIPT", PF_OWN(program),
            "Refused: the scripts of perf are not run; --format jsonl and the Python package serve that purpose."),
     PF_OPTION_OUTPUT,
@@ -118,9 +130,36 @@ static bool is_script_of_perf(const struct pf_command *command, const struct pf_
     return true;
 }
 
+/* --itrace and the fields of views of a trace; what the user gave stays. False: there is no such view. */
+static bool choose_view(struct pf_settings *settings)
+{
+    const struct settings *own = pf_own(settings);
+    const char *insn_trace = own->insn_trace ? own->insn_trace : "raw";
+    const bool disassembles = !strcmp(insn_trace, "disasm");
+    const struct {
+        bool wanted;
+        const char *itrace, *fields;
+    } views[] = {
+        {own->insn_trace && !disassembles, "i0nse", "+insn,-event,-period"},
+        {own->insn_trace && disassembles, "i0nse", "+disasm,-event,-period"},
+        {own->call_trace, "cewp", "-ip,-addr,-event,-period,+callindent"},
+        {own->call_ret_trace, "crewp", "-ip,-addr,-event,-period,+flags,+callindent"},
+    };
+
+    settings->lists_trace = true;
+    for (size_t i = 0; i < sizeof(views) / sizeof(views[0]); i++)
+        if (views[i].wanted) {
+            settings->itrace = settings->itrace ? settings->itrace : views[i].itrace;
+            settings->fields = settings->fields ? settings->fields : strdup(views[i].fields);
+            settings->print.fields = settings->fields;
+            settings->print.nanoseconds = true;
+        }
+    return disassembles || !strcmp(insn_trace, "raw");
+}
+
 static int run(const struct pf_command *command, struct pf_settings *settings)
 {
-    const char *why = why_not(settings);
+    const char *why = choose_view(settings) ? why_not(settings) : "--insn-trace: unknown form; valid: raw, disasm";
 
     if (is_script_of_perf(command, settings))
         return PF_STATUS_USAGE;

@@ -151,6 +151,7 @@ static int open_trace(struct pf_input *input)
     struct perfile_trace_options how = PERFILE_TRACE_OPTIONS_INIT;
 
     how.itrace = settings->itrace;
+    how.is_listed = settings->lists_trace;
     how.symbols = &settings->symbols;
     const int result = settings->itrace ? perfile_trace_open(input->reader, &how, &input->error) : 0;
 

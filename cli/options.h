@@ -113,6 +113,7 @@ struct pf_settings {
     struct perfile_report_options report;
     struct perfile_annotate_options annotate;
     struct perfile_script_options script;
+    bool lists_trace;   /* without letters of itrace: what perf's script prints */
     const char *itrace; /* samples are made of hardware traces, of the events of these letters; NULL: none are made */
     struct perfile_dump_options dump;
     struct perfile_stat_options stat;

@@ -585,6 +585,7 @@ struct perfile_trace_options {
     size_t size;                                  /* sizeof(struct perfile_trace_options) */
     const char *itrace;                           /* letters as those of perf's --itrace; NULL or "": the usual ones */
     const struct perfile_symbol_options *symbols; /* where code is found; may be NULL, else it outlives the reader */
+    bool is_listed; /* without letters, of traces of the flow: calls and events, as perf's script prints them */
 };
 #define PERFILE_TRACE_OPTIONS_INIT PERFILE_SIZED(struct perfile_trace_options)
 /*

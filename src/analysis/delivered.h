@@ -11,6 +11,7 @@
 struct pf_traced {
     uint32_t flags;         /* of the branch, enum pf_flow_flags */
     uint32_t insn_bytes;    /* of the instruction; 0: not known */
+    uint32_t depth;         /* of calls, after the branch */
     uint64_t insns, cycles; /* since the last sample that has them; 0: not known */
 };
 

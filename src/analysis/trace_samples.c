@@ -134,8 +134,10 @@ static int add_events(struct trace *trace, struct perfile_error *error)
 
 static int open_trace(struct trace *trace, const struct perfile_trace_options *options, struct perfile_error *error)
 {
-    int result = pf_decoding_open(trace->reader, options->itrace ? options->itrace : "", trace->allocator,
-                                  &trace->decoding, error);
+    const struct pf_decoding_options how = {.allocator = trace->allocator,
+                                            .letters = options->itrace ? options->itrace : "",
+                                            .usual = options->is_listed ? "cepwxy" : ""};
+    int result = pf_decoding_open(trace->reader, &how, &trace->decoding, error);
     const struct pf_code_source source = {.space = space_of, .read = read_code, .context = trace};
     if (result == 0)
         result = perfile_code_open(trace->reader, options->symbols, &trace->code, error);
@@ -233,11 +235,16 @@ static void put_parts(struct pf_out *out, uint64_t parts, uint64_t id, const str
         put64(out, made->phys_addr);
 }
 
-static void put_header(struct pf_out *out, uint32_t type, uint16_t misc, size_t bytes)
+static void put32(uint8_t *to, uint32_t value, bool swap)
 {
-    pf_out_u32(out, type);
-    pf_out_u16(out, misc);
-    pf_out_u16(out, (uint16_t)bytes);
+    const uint32_t v = pf_load32(&value, swap);
+    memcpy(to, &v, sizeof(v));
+}
+
+static void put16(uint8_t *to, uint16_t value, bool swap)
+{
+    const uint16_t v = pf_load16(&value, swap);
+    memcpy(to, &v, sizeof(v));
 }
 
 static void finish_record(struct trace *trace, struct pf_out *out, uint32_t type, uint16_t misc,
@@ -245,10 +252,9 @@ static void finish_record(struct trace *trace, struct pf_out *out, uint32_t type
 {
     const bool swap = perfile_reader_file(trace->reader)->swapped;
     const uint32_t bytes = (uint32_t)pf_out_bytes_used(out);
-    uint8_t header[8];
-    struct pf_out head = pf_out_make(header, sizeof(header), swap);
-    put_header(&head, type, misc, bytes);
-    memcpy(trace->data, header, sizeof(header));
+    put32(trace->data, type, swap);
+    put16(trace->data + 4, misc, swap);
+    put16(trace->data + 6, (uint16_t)bytes, swap);
     trace->record = (struct perfile_record){.type = type,
                                             .misc = misc,
                                             .bytes = bytes,
@@ -320,6 +326,7 @@ static int next_sample(void *context, uint64_t time, struct pf_synthesized *made
     made->sample = NULL;
     const struct pf_traced traced = {.flags = decoded.made->flags,
                                      .insn_bytes = decoded.made->insn_bytes,
+                                     .depth = decoded.made->depth,
                                      .insns = decoded.made->insns,
                                      .cycles = decoded.made->cycles};
     memcpy(made->note, &traced, sizeof(traced));

@@ -168,7 +168,9 @@ int pf_trace_open(struct pf_edit *edit, const char *letters, const struct pf_tra
     if (!trace)
         return pf_fail_memory(error, "trace");
     *trace = (struct pf_trace){.edit = edit, .allocator = allocator, .code = *code};
-    const int result = pf_decoding_open(edit->reader, letters, allocator, &trace->decoding, error);
+    const int result = pf_decoding_open(
+        edit->reader, &(struct pf_decoding_options){.allocator = allocator, .letters = letters, .usual = ""},
+        &trace->decoding, error);
     if (result < 0) {
         pf_trace_close(trace);
         return result;

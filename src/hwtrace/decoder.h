@@ -56,6 +56,7 @@ struct pf_aux_sample {
     /* Of traces of the flow: */
     uint64_t period;
     uint32_t flags;           /* of the branch, enum pf_flow_flags */
+    uint32_t depth;           /* of calls, after the branch */
     uint32_t insn_bytes;      /* of the instruction; 0: not known */
     uint64_t insns, cycles;   /* since the last sample that has them */
     const uint64_t *branches; /* newest first, three words each */

@@ -169,9 +169,10 @@ static uint64_t stack_parts(const struct pf_itrace *itrace)
 
 static struct perfile_attr attr_of(const struct pf_decoding *decoding, const struct pf_aux_event *event)
 {
-    const uint64_t known = PERFILE_SAMPLE_IDENTIFIER | PERFILE_SAMPLE_TID | PERFILE_SAMPLE_TIME | PERFILE_SAMPLE_CPU;
     const struct perfile_attr *old = decoding->from->attr;
     const struct pf_itrace *itrace = &decoding->itrace;
+    const uint64_t known = PERFILE_SAMPLE_IDENTIFIER | PERFILE_SAMPLE_TID | PERFILE_SAMPLE_CPU |
+                           (itrace->timeless ? 0 : PERFILE_SAMPLE_TIME);
     const bool counts = event->letter == 'i' && itrace->unit == PF_ITRACE_RECORDS && decoding->decoder->flow;
     return (struct perfile_attr){
         .type = event->type,
@@ -642,7 +643,8 @@ void pf_decoding_report(const struct pf_decoding *decoding, pf_decoding_say *to,
 
 /* ---- all of it --------------------------------------------------------------------------------------------------- */
 
-static int open_decoding(struct pf_decoding *decoding, const char *letters, struct perfile_error *error)
+static int open_decoding(struct pf_decoding *decoding, const struct pf_decoding_options *options,
+                         struct perfile_error *error)
 {
     int result = perfile_reader_rewind(decoding->reader, error); /* a stream would be at its end after the survey */
     if (result == 0)
@@ -650,7 +652,8 @@ static int open_decoding(struct pf_decoding *decoding, const char *letters, stru
     if (result == 0)
         result = find_decoder(decoding, error);
     if (result == 0)
-        result = pf_itrace_parse(letters, decoding->decoder, &decoding->itrace, error);
+        result = pf_itrace_parse(!*options->letters && decoding->decoder->flow ? options->usual : options->letters,
+                                 decoding->decoder, &decoding->itrace, error);
     if (result < 0)
         return result;
     decoding->recording = recording_of(decoding);
@@ -659,9 +662,10 @@ static int open_decoding(struct pf_decoding *decoding, const char *letters, stru
     return decoding->queues ? 0 : pf_fail_memory(error, "trace");
 }
 
-int pf_decoding_open(struct perfile_reader *reader, const char *letters, const struct perfile_allocator *allocator,
-                     struct pf_decoding **out, struct perfile_error *error)
+int pf_decoding_open(struct perfile_reader *reader, const struct pf_decoding_options *options, struct pf_decoding **out,
+                     struct perfile_error *error)
 {
+    const struct perfile_allocator *allocator = options->allocator;
     struct pf_decoding *decoding = *out = pf_new(allocator, sizeof(*decoding));
     if (!decoding)
         return pf_fail_memory(error, "trace");
@@ -670,7 +674,7 @@ int pf_decoding_open(struct perfile_reader *reader, const char *letters, const s
     pf_map_open(&decoding->processes, allocator);
     pf_map_open(&decoding->running, allocator);
     pf_aux_queues_open(&decoding->found, allocator);
-    const int result = open_decoding(decoding, letters, error);
+    const int result = open_decoding(decoding, options, error);
     if (result < 0) {
         pf_decoding_close(decoding);
         *out = NULL;

@@ -13,11 +13,17 @@
 
 struct pf_decoding;
 
+struct pf_decoding_options {
+    const struct perfile_allocator *allocator;
+    const char *letters; /* as those of perf's --itrace; "": the usual ones */
+    const char *usual;   /* these, of traces of the flow; "": all */
+};
+
 /*
- * Reads the recording once, and rewinds it. `letters` as those of perf's --itrace; "" asks for the default. ABSENT: the
+ * Reads the recording once, and rewinds it. ABSENT: the
  * recording has no trace, or it is a stream; UNSUPPORTED: a trace that is not decoded here; ARGUMENT.
  */
-int pf_decoding_open(struct perfile_reader *reader, const char *letters, const struct perfile_allocator *allocator,
+int pf_decoding_open(struct perfile_reader *reader, const struct pf_decoding_options *options,
                      struct pf_decoding **decoding, struct perfile_error *error);
 /* NULL is allowed. */
 void pf_decoding_close(struct pf_decoding *decoding);

@@ -78,7 +78,7 @@ void pf_flow_samples_close(struct pf_flow_samples *samples)
 void pf_flow_samples_enter(struct pf_flow_samples *samples, int32_t tid)
 {
     uint64_t value;
-    if (!samples->itrace->chains || (tid == samples->tid && samples->stack))
+    if (tid == samples->tid && samples->stack)
         return;
     samples->tid = tid;
     samples->stack = NULL;
@@ -314,6 +314,7 @@ static bool next_branch(struct pf_flow_samples *samples)
         note_branch(samples);
     if (samples->stack)
         follow_branch(samples, by_insn ? block->next : step->from);
+    samples->made.depth = samples->stack ? (uint32_t)samples->stack->count : 0;
     return wanted;
 }
 
@@ -334,9 +335,8 @@ static bool next_cycles(struct pf_flow_samples *samples)
 
 static void add_raw(struct pf_flow_samples *samples, uint64_t value, size_t bytes)
 {
-    memcpy(samples->raw + samples->made.raw_bytes,
-           PF_NATIVE_BIG_ENDIAN ? (const uint8_t *)&value + sizeof(value) - bytes : (const uint8_t *)&value, bytes);
-    samples->made.raw_bytes += bytes;
+    for (size_t i = 0; i < bytes; i++)
+        samples->raw[samples->made.raw_bytes++] = (uint8_t)(value >> (8 * i));
     samples->made.raw = samples->raw;
 }
 

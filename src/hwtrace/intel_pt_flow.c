@@ -154,7 +154,7 @@ static bool branch(struct pf_pt_flow *flow, struct pf_flow_step *step, uint64_t 
         PF_FLOW_IS_BRANCH | flags_of[step->block->flow] | flags | (flow->in_transaction ? PF_FLOW_IN_TRANSACTION : 0);
     step->from = step->block->last;
     step->to = to;
-    flow->ip = to;
+    flow->ip = to ? to : step->from;
     return true;
 }
 
@@ -710,6 +710,7 @@ static void open_flow(void *state, const struct pf_flow_setup *setup)
 }
 
 static const struct pf_flow_decoder flow_decoder = {.state_bytes = sizeof(struct pf_pt_flow),
+                                                    .max_ratio = pf_pt_max_ratio,
                                                     .open = open_flow,
                                                     .restart = restart,
                                                     .seek = seek_step,

@@ -79,6 +79,7 @@ static void take_letter(struct pf_itrace *itrace, const struct pf_aux_decoder *d
 {
     itrace->errors |= letter == 'e';
     itrace->quick |= letter == 'q';
+    itrace->timeless |= letter == 'Z';
     if ((letter == 'c' || letter == 'r') && decoder->flow)
         itrace->events |= events_of(decoder, 'b');
     if (letter == 'c')
@@ -99,10 +100,10 @@ static int parse_rest(struct pf_itrace *itrace, const struct pf_aux_decoder *dec
     if ((letter == 'i' || letter == 'y') && has_digit(*at))
         return parse_period(itrace, decoder, at, error);
     if (letter == 'l' || letter == 'L') {
-        itrace->branches = true;
+        itrace->branches |= letter == 'l' || !decoder->flow; /* L and G concern samples of other events */
         itrace->branch_count = parse_count(at, USUAL_BRANCHES, MAX_BRANCHES);
     } else if (letter == 'g' || letter == 'G') {
-        itrace->chains = decoder->flow != NULL;
+        itrace->chains |= letter == 'g' && decoder->flow;
         itrace->chain_count = parse_count(at, USUAL_CHAIN, MAX_CHAIN);
     } else if (letter == 's') {
         itrace->skipped = parse_count(at, 0, UINT32_MAX);

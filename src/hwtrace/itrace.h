@@ -19,6 +19,7 @@ struct pf_itrace {
     bool chains;                /* samples have callchains */
     bool errors;                /* errors are made, */
     bool no_overflows, no_lost; /* but not these */
+    bool timeless;              /* samples have no times */
     bool quick;                 /* code is not walked */
 };
 

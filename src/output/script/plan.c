@@ -34,7 +34,7 @@ static bool is_page_fault(const struct perfile_attr *attr)
 }
 
 /* Each sample is a branch: what decoders of hardware traces make, and recordings of all branches. */
-static bool is_branches(const struct perfile_attr *attr)
+bool pf_script_is_branches(const struct perfile_attr *attr)
 {
     return attr->type == SCRIPT_TYPE_HARDWARE && attr->config == PERFILE_COUNT_HW_BRANCH_INSTRUCTIONS &&
            attr->sample_period_or_freq == 1;
@@ -45,7 +45,7 @@ static bool shows_target(const struct pf_script *script, const struct pf_script_
 {
     const struct perfile_attr *attr = plan->event->attr;
     const bool chosen = script->fields.asked_for[pf_script_type(plan->event)] != 0;
-    return is_branches(attr) && has(plan, SCRIPT_IP) &&
+    return pf_script_is_branches(attr) && has(plan, SCRIPT_IP) &&
            (has(plan, SCRIPT_ADDR) || (!chosen && attr->sample_type & PERFILE_SAMPLE_ADDR));
 }
 
@@ -186,7 +186,8 @@ static struct pf_script_plan *make_plan(struct pf_script *script, const struct p
                                        SCRIPT_BIT(SCRIPT_BRSTACKDISASM) | SCRIPT_BIT(SCRIPT_SRCCODE);
     /* a column that grows, the line of source code that was printed last; and instructions, whose targets are named */
     static const uint64_t on_what_came_before = by_address | SCRIPT_BIT(SCRIPT_DATA_SRC) | SCRIPT_BIT(SCRIPT_INSN) |
-                                                SCRIPT_BIT(SCRIPT_INSNLEN) | SCRIPT_BIT(SCRIPT_DISASM);
+                                                SCRIPT_BIT(SCRIPT_INSNLEN) | SCRIPT_BIT(SCRIPT_DISASM) |
+                                                SCRIPT_BIT(SCRIPT_CALLINDENT);
     struct pf_script_plan *plan = pf_arena_new(&script->arena, sizeof(*plan));
     if (!plan)
         return NULL;
@@ -199,7 +200,8 @@ static struct pf_script_plan *make_plan(struct pf_script *script, const struct p
     if (!add_positions(script, plan))
         return NULL;
     plan->wants_symbols = plan->locations || plan->addr_locations || plan->branch_locations || plan->code_locations ||
-                          event->attr->sample_type & PERFILE_SAMPLE_STACK_USER || plan->fields & by_address;
+                          event->attr->sample_type & PERFILE_SAMPLE_STACK_USER ||
+                          plan->fields & (by_address | SCRIPT_BIT(SCRIPT_CALLINDENT));
     plan->in_order = plan->fields & on_what_came_before;
     plan->prepares = plan->wants_symbols || has(plan, SCRIPT_TRACE);
     plan->head_first = has(plan, SCRIPT_BRCNTR); /* its legend stands before samples only */

@@ -216,6 +216,7 @@ struct pf_script {
     struct pf_names_filter names; /* functions; not active: all */
     struct pf_clock clock;        /* of tod */
     unsigned data_src_width;
+    unsigned callindent_width; /* to which texts of callindent are padded */
     struct pf_symbols *symbols; /* opened when the first address asks */
     struct pf_script_locations *locations;
     struct pf_script_source *source;
@@ -295,6 +296,10 @@ void pf_script_put_source_line(struct pf_script *script, const struct pf_script_
 size_t pf_script_put_function(struct pf_script *script, struct pf_text *text, const struct perfile_space *space,
                               uint64_t address);
 const struct perfile_space *pf_script_space(struct pf_script *script, unsigned mode);
+char *pf_script_put_callindent(struct pf_script *script, char *at);
+char *pf_script_put_ipc(struct pf_script *script, char *at);
+/* Samples of branches as decoded traces have them. */
+bool pf_script_is_branches(const struct perfile_attr *attr);
 
 /* code.c: the instruction at an address. */
 void pf_script_put_code_at(struct pf_script *script, struct pf_text *text, const struct perfile_space *space,
