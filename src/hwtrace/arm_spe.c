@@ -9,9 +9,8 @@
 /* ---- reading ----------------------------------------------------------------------------------------------------- */
 
 struct row {
-    uint8_t mask, value; /* of the header's last byte */
     uint8_t kind;
-    uint8_t index_mask; /* of the bits that number the packet among those of its kind */
+    uint8_t index_mask; /* of the header's bits that number the packet among those of its kind */
     bool extended;      /* two bits more of that number may stand in a byte before */
     void (*read)(struct pf_aux_packet *packet, unsigned index);
 };
@@ -48,22 +47,40 @@ static void read_operation(struct pf_aux_packet *packet, unsigned index)
         packet->kind = PF_SPE_BRANCH;
 }
 
+enum { NONE, EVENTS, SOURCE, TIMESTAMP, CONTEXT, OPERATION, ADDRESS, COUNTER };
+
 static const struct row rows[] = {
-    {0xcf, 0x42, PF_SPE_EVENTS, 0, false, NULL},
-    {0xcf, 0x43, PF_SPE_DATA_SOURCE, 0, false, NULL},
-    {0xff, 0x71, PF_SPE_TIMESTAMP, 0, false, NULL},
-    {0xfc, 0x64, PF_SPE_CONTEXT, 3, false, read_context},
-    {0xfc, 0x48, PF_SPE_OPERATION, 3, false, read_operation},
-    {0xf8, 0xb0, PF_SPE_ADDRESS, 7, true, read_address},
-    {0xf8, 0x98, PF_SPE_LATENCY, 7, true, read_index},
+    [EVENTS] = {PF_SPE_EVENTS, 0, false, NULL},
+    [SOURCE] = {PF_SPE_DATA_SOURCE, 0, false, NULL},
+    [TIMESTAMP] = {PF_SPE_TIMESTAMP, 0, false, NULL},
+    [CONTEXT] = {PF_SPE_CONTEXT, 3, false, read_context},
+    [OPERATION] = {PF_SPE_OPERATION, 3, false, read_operation},
+    [ADDRESS] = {PF_SPE_ADDRESS, 7, true, read_address},
+    [COUNTER] = {PF_SPE_LATENCY, 7, true, read_index},
 };
 
+/* The row of each header, by its last byte. */
+#define ROWS_4(at, row) [at] = row, [(at) + 1] = row, [(at) + 2] = row, [(at) + 3] = row
+#define ROWS_8(at, row) ROWS_4(at, row), ROWS_4((at) + 4, row)
+#define ROWS_OF_SIZES(at, row) [at] = row, [(at) + 0x10] = row, [(at) + 0x20] = row, [(at) + 0x30] = row
+static const uint8_t headers[256] = {
+    ROWS_OF_SIZES(0x42, EVENTS), ROWS_OF_SIZES(0x43, SOURCE), [0x71] = TIMESTAMP,    ROWS_4(0x64, CONTEXT),
+    ROWS_4(0x48, OPERATION),     ROWS_8(0xb0, ADDRESS),       ROWS_8(0x98, COUNTER),
+};
+
+/* NULL: there are no such packets. */
 static const struct row *row_of(uint8_t header, bool extended)
 {
-    for (size_t i = 0; i < PF_COUNT(rows); i++)
-        if ((header & rows[i].mask) == rows[i].value && (rows[i].extended || !extended))
-            return &rows[i];
-    return NULL;
+    const struct row *row = &rows[headers[header]];
+    return headers[header] != NONE && (row->extended || !extended) ? row : NULL;
+}
+
+static uint64_t number_of(const uint8_t *data, size_t bytes)
+{
+    return bytes == 8   ? pf_load64(data, PF_AUX_LITTLE)
+           : bytes == 4 ? pf_load32(data, PF_AUX_LITTLE)
+           : bytes == 2 ? pf_load16(data, PF_AUX_LITTLE)
+                        : *data;
 }
 
 /* Bits 5 and 4 of a header say how large the payload is: one, two, four or eight bytes. */
@@ -74,7 +91,7 @@ static void read_payload(struct pf_aux_packet *packet, size_t header_bytes)
     const size_t bytes = (size_t)1 << (header >> 4 & 3);
     if (!row || packet->bytes < header_bytes + bytes)
         return;
-    packet->payload = pf_aux_number(packet->data + header_bytes, bytes);
+    packet->payload = number_of(packet->data + header_bytes, bytes);
     packet->kind = row->kind;
     packet->bytes = header_bytes + bytes;
     if (row->read)
