@@ -63,7 +63,7 @@ static void count_branch(struct collecting *c, const uint64_t location[3], uint6
 }
 
 /*
- * Arm SPE records where the branch before the sampled one went, as an entry without a source: that is no branch, but
+ * Arm SPE records where the branch before the sampled one went, as an entry without a source: that is not a branch, but
  * the code after it ran. An entry without anything is an empty one.
  */
 static uint64_t locate_source(struct perfile_pgo *pgo, uint64_t from, uint64_t to)
