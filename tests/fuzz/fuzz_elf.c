@@ -92,6 +92,30 @@ static void read_lines(const char *path, const uint64_t *addresses, size_t count
     pf_inlines_close(inlines);
 }
 
+static void read_details(const char *path, const uint64_t *addresses, size_t count)
+{
+    enum { FRAMES = 8 };
+    struct pf_counted_frame frames[FRAMES];
+    const struct pf_wanted_range wanted = {addresses[count - 1], UINT64_MAX};
+    const struct pf_inlines_request request = {.path = path, .wanted = &wanted, .wanted_count = 1};
+    struct pf_function_range range;
+    struct pf_inlines *inlines;
+    uint64_t end;
+    if (pf_inlines_open_detailed(&request, pf_allocator_or_default(NULL), &inlines, NULL) < 0)
+        return;
+    for (size_t at = 0; pf_inlines_next_range(inlines, &at, &range);) {
+        FUZZ_REQUIRE(range.low < range.high);
+        fuzz_touch_text(range.function);
+    }
+    for (size_t i = 0; i < count; i++) {
+        const size_t found = pf_inlines_count(inlines, addresses[i], frames, FRAMES, &end);
+        FUZZ_REQUIRE(found <= FRAMES && end > addresses[i]);
+        for (size_t k = 0; k < found; k++)
+            fuzz_touch_text(frames[k].function);
+    }
+    pf_inlines_close(inlines);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 {
     struct pf_symbol_table *table;
@@ -106,6 +130,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
     }
     read_rules(path, addresses, count);
     read_lines(path, addresses, count);
+    read_details(path, addresses, count);
     close(fd);
     return 0;
 }
