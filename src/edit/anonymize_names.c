@@ -305,7 +305,8 @@ static bool is_module(const char *path)
 {
     const char *at = strncmp(path, "/usr", 4) == 0 ? path + 4 : path;
     const char *suffix = suffix_of(path, strlen(path));
-    return strncmp(at, "/lib/modules/", 13) == 0 && strstr(at, "/kernel/") && strncmp(suffix, ".ko", 3) == 0;
+    return *at == '/' && strncmp(at + 1, "lib/modules/", 12) == 0 && strstr(at, "/kernel/") &&
+           strncmp(suffix, ".ko", 3) == 0;
 }
 
 /* In a folder of the system, or in that of an architecture below it; programs have their own libraries further down. */

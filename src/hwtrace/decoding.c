@@ -8,6 +8,7 @@
 #include "base/counted.h"
 #include "base/error.h"
 #include "base/heap.h"
+#include "base/locale.h"
 #include "base/map.h"
 #include "hwtrace/flow_samples.h"
 
@@ -601,8 +602,8 @@ static void say_decoded(const struct pf_decoding *decoding, size_t index, pf_dec
         return;
     snprintf(where, sizeof(where), queue->cpu >= 0 ? "CPU %" PRId32 : "thread %" PRId32,
              queue->cpu >= 0 ? queue->cpu : queue->tid);
-    snprintf(text, sizeof(text), "%.1f %% of %s of the trace of %s are decoded",
-             100.0 * (double)bytes->decoded / (double)all, pf_count_of(all, "bytes", count), where);
+    pf_format(text, sizeof(text), "%.1f %% of %s of the trace of %s are decoded",
+              100.0 * (double)bytes->decoded / (double)all, pf_count_of(all, "bytes", count), where);
     to(context, "trace-decoded", text);
 }
 
@@ -633,11 +634,11 @@ void pf_decoding_report(const struct pf_decoding *decoding, pf_decoding_say *to,
     say(bad_bytes, "bytes of the trace are not packets", "trace-bad", to, context);
     say(missing, "bytes of the trace are missing between its buffers", "trace-missing", to, context);
     say(lost.truncated, "pieces of the trace were cut while recording", "trace-lost", to, context);
-    say(lost.partial, "pieces of the trace may have gaps", "trace-partial", to, context);
+    say(lost.partial, "pieces of the trace with possible gaps", "trace-partial", to, context);
     say(lost.collided, "pieces of the trace have records that collided", "trace-collision", to, context);
     say(decoding->found.errors, "errors of another decoder are in the recording", "trace-errors", to, context);
-    say(conflicts(decoding), "auxtrace queues conflict: buffers of several processors or threads have the same number",
-        "trace-queues", to, context);
+    say(conflicts(decoding), "queues of the trace with buffers of several processors or threads", "trace-queues", to,
+        context);
     say(decoding->without_thread, "samples of the trace have no thread", "trace-threads", to, context);
 }
 

@@ -420,7 +420,7 @@ static int compare_keys(const struct entry *a, const struct entry *b)
     for (size_t i = 0; i < changes->key_count && !order; i++) {
         const size_t x_bytes = strcspn(x, "\n"), y_bytes = strcspn(y, "\n");
         if (changes->keys[i]->right)
-            order = compare_numbers(strtod(y, NULL), strtod(x, NULL));
+            order = compare_numbers(pf_parse_double(y, NULL), pf_parse_double(x, NULL));
         if (!order)
             order = compare_texts(x, x_bytes, y, y_bytes);
         x += x_bytes + 1;
