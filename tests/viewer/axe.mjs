@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Rules of accessibility (WCAG 2.2 AA and good practice) on the whole page, by axe-core: node axe.mjs PATH_OF_MADE
+// Rules of accessibility (WCAG 2.2 AA and good practice) on the whole page, by axe-core: node axe.mjs PATH_OF_MADE [FORM...]
 // PERFILE_AXE is the file axe.min.js of the npm package axe-core; nothing is fetched.
 import { execFileSync } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { openBrowser } from "./browser.mjs";
 import { findBrowser, skip } from "./checks.mjs";
 
-const [made] = process.argv.slice(2);
+const [made, ...forms] = process.argv.slice(2);
 const program = findBrowser();
 const file = process.env.PERFILE_AXE;
 if (!file || !existsSync(file)) skip("axe-core: npm install axe-core, PERFILE_AXE=node_modules/axe-core/axe.min.js ./dev test");
@@ -26,7 +26,10 @@ const SCREENS = [
 ];
 const VIEWS = ["flame", "table", "tree", "tracks", "chart", "heat"],
   MORE = { codehtml: ["code", "code&listing=lines", "code&code=2", "code&fn=9999"], reporthtml: ["report", "report&keys=dso", "report&by=3&up=1"],
-    branchhtml: ["branches", "branches&branchBy=2&search=entry"], offhtml: ["flame&measure=both", "tracks"] };
+    branchhtml: ["branches", "branches&branchBy=2&search=entry"], offhtml: ["flame&measure=both", "table&measure=blocked", "tree&measure=all", "heat&measure=preempted", "tracks", "tracks&time=1000000000-3000000000"],
+    diffhtml: [...VIEWS, "flame&widths=before&time=1000000000-3000000000"] };
+/* The screens of other forms: each kind once. */
+const FEW_SCREENS = ["light", "dark", "forced colours", "400 px", "400 %"];
 /* What stands beside or above a view: each is a step that the page is brought to. */
 const ROW = "document.querySelector('#functions tbody tr')";
 const STATES = [
@@ -36,6 +39,12 @@ const STATES = [
     c.dispatchEvent(new KeyboardEvent("keydown", { key: "ContextMenu", bubbles: true })); })()`],
   ["crumbs", "#transforms=focus!1,merge!2&time=1000000000-3000000000", "0"],
   ["a search", "#search=hash", "0"],
+  ["filters by search", "#search=hash&transforms=only%3Dhash,merge%3Dparse", "0"],
+  ["a part of the time in tracks", "#view=tracks&time=1000000000-3000000000", "0"],
+  ["the time is wrong", "", "document.querySelector('#when').value = 'noon'; document.querySelector('#when').dispatchEvent(new Event('change'))"],
+  ["the menu View is open", "", "document.querySelector('#when').value = ''; document.querySelector('#viewbutton').click()"],
+  ["facts at the pointer", "", `(() => { const c = document.querySelector("#flame canvas"), b = c.getBoundingClientRect();
+    c.dispatchEvent(new MouseEvent("mousemove", { bubbles: true, clientX: b.x + 40, clientY: b.y + 27 })); })()`],
   ["leaf first", "#stacks=callers&view=tree", "0"],
   ["what can be saved", "#view=table", "document.querySelector('#save').click()"],
   ["a note is written", "", `document.querySelector('#save').click();
@@ -86,10 +95,10 @@ const go = (page, hash) =>
 
 const browser = await openBrowser(program);
 try {
-  for (const form of ["html", "diffhtml", ...Object.keys(MORE)]) {
+  for (const form of forms.length ? forms : ["html", ...Object.keys(MORE)]) {
     const url = makePage(form);
     for (const [name, screen] of SCREENS) {
-      if (form !== "html" && !["light", "dark", "320 px"].includes(name)) continue;
+      if (MORE[form] && !FEW_SCREENS.includes(name)) continue;
       const page = await openPage(browser, url, screen);
       for (const view of MORE[form] || VIEWS) {
         await go(page, "#view=" + view);
@@ -106,7 +115,7 @@ try {
         failed++;
         console.log(`FAILED: ${form}, ${name}: ${page.errors.join("; ")}`);
       }
-      await page.tell("Page.close").catch(() => {});
+      await browser.closePages();
     }
   }
 } finally {

@@ -155,6 +155,33 @@ async function compareOffCpu(recording) {
   }
 }
 
+/* D13: of time on and off CPU, each frame knows which part is off CPU: in the graph, turned round, and of callers and callees. */
+function compareHatched(recording) {
+  const { data, query, answers } = decode(pageOf(recording)), all = query.filter(data, { measure: "all" }).total;
+  let group = -1;
+  const ask = measure => {
+    const { main, shown } = answers.tree({ event: data.event, mine: {}, theirs: {}, before: null, measure, transforms: [], by: ["comm"], order: "weight", stacks: "callers",
+      normalized: false, swapped: false, totals: false });
+    if (group < 0) group = main.group[main.total.findIndex((total, n) => total && main.depth[n] === 2)];
+    const { callers, callees } = answers.sandwich({ group });
+    return { main, shown, callers, callees };
+  };
+  const paths = (tree, column) => {
+    const of = [""], found = new Map();
+    for (let n = 0; n < tree.count; n++) {
+      if (n) of[n] = `${of[tree.parent[n]]};${tree.group[n]}`;
+      if (tree[column][n]) found.set(of[n], tree[column][n]);
+    }
+    return sorted(found);
+  };
+  const off = ask("all"), both = ask("both");
+  check(`D13: ${recording}: time off CPU`, all > 0 && both.main.off[0] === all, [both.main.off[0], all]);
+  for (const name of ["main", "callees"]) check(`D13: ${recording}: ${name}`, paths(both[name], "off") === paths(off[name], "total"), name);
+  for (const name of ["shown", "callers"])
+    check(`D13: ${recording}: ${name}`, both[name].off[0] === off[name].total[0] && both[name].off.every((part, n) => part <= both[name].total[n]), name);
+  check("D13: without times off CPU nothing is hatched", !ask("weight").main.off && !ask("weight").shown.off, recording);
+}
+
 /* C5: a function has one name in page and folded stacks. */
 async function compareFolded(recording) {
   const wanted = ask("flame", "--no-inline", "--format", "folded", recording).trim().split("\n").sort(),
@@ -589,7 +616,10 @@ if (assemble) {
   const { data } = decode(pageOf(inputs.find(path => /clock/.test(path)))),
     joined = new Set([...data.threads.alike].map(i => data.strings[i]));
   check("C1: threads whose names differ in digits are one", joined.has("thread *") && !joined.has("thread 5"), [...joined]);
-  for (const recording of [inputs.find(path => /clock/.test(path)), ...recordings.filter(path => /offcpu-cs|sched-tiny/.test(path))]) await compareOffCpu(recording);
+  for (const recording of [inputs.find(path => /clock/.test(path)), ...recordings.filter(path => /offcpu-cs|sched-tiny/.test(path))]) {
+    await compareOffCpu(recording);
+    compareHatched(recording);
+  }
 }
 for (const recording of recordings.filter(path => /jit\.perf/.test(path))) compareCode(recording);
 check("some reports are of branches", !inputs.some(path => /branches/.test(path)) || seen.branches, seen);

@@ -301,7 +301,7 @@ async function testTimeLine(browser) {
     const [, share] = (await page.text("#range")).match(/ of .*, ([\d.]+)%/) || [];
     check(`B3: the range of ${measure} is a part`, +share > 0 && +share <= 100, await page.text("#range"));
     const scale = await page.text("#lanes .scale");
-    check(`B3: the scale is of ${measure}`, /threads/.test(scale) === (measure !== "weight"), scale);
+    check(`B3: the scale is of ${measure}`, /thread/.test(scale) === (measure !== "weight"), scale);
   }
   await go("#");
   const type = text => page.evaluate(`(() => { const e = document.getElementById("when"); e.value = ${JSON.stringify(text)}; e.dispatchEvent(new Event("change")); })()`);

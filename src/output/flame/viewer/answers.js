@@ -79,11 +79,24 @@ function asMade({ count, parent, group, self, total, other, otherTotal, depth },
   return { data, size, groups: 0, plain: false, count, parent, key: group, self, total, otherSelf: other, otherTotal, depth,
     shape: shape || { count, parent, key: group } };
 }
+/* What of the nodes is off CPU: `waits` are some of the nodes of the tree. */
+function offCpu(main, waits) {
+  const known = new Map(), nodes = new Int32Array(waits.count), off = { other: new Float64Array(main.count), otherTotal: new Float64Array(main.count) };
+  for (let n = 1; n < main.count; n++) known.set(main.parent[n] * size + main.group[n], n);
+  for (let n = 0; n < waits.count; n++) {
+    if (!waits.total[n]) continue;
+    if (n) nodes[n] = known.get(nodes[waits.parent[n]] * size + waits.key[n]);
+    off.other[nodes[n]] = waits.self[n];
+    off.otherTotal[nodes[n]] = waits.total[n];
+  }
+  return off;
+}
 function makeMain(wish) {
   const mine = treeOf(wish, wish.event, wish.mine);
   if (!data.compares) {
-    const main = Tree.of(mine, false);
-    return { main, made: asMade(main, mine.shape), everything: mine.total[0] || 1, otherEverything: 1, how: null };
+    const main = Tree.of(mine, false), off = wish.measure === "both" ? offCpu(main, treeOf({ ...wish, measure: "all" }, wish.event, wish.mine)) : {};
+    main.off = off.otherTotal;
+    return { main, made: asMade({ ...main, ...off }, mine.shape), everything: mine.total[0] || 1, otherEverything: 1, how: null };
   }
   const found = compared(wish, mine, wish.before === null ? null : treeOf(wish, wish.before, wish.theirs));
   return { ...found, made: asMade(found.main) };
@@ -110,8 +123,8 @@ function tree(wish) {
 function treeOfTurned(turned, of) {
   const { count } = turned, cut = name => turned[name] && turned[name].slice(0, count);
   const made = Object.assign(Object.create(Tree.prototype), { count, parent: cut("parent"), group: cut("key"),
-    self: cut("self"), total: cut("total"), other: cut("otherSelf"), otherTotal: cut("otherTotal"), done: cut("done"),
-    turned: true, of });
+    self: cut("self"), total: cut("total"), done: cut("done"), turned: true, of,
+    ...(data.compares ? { other: cut("otherSelf"), otherTotal: cut("otherTotal") } : { off: cut("otherTotal") }) });
   made.finish(!!made.other);
   if (made.other) made.comparedBy(now.how);
   now.turned[of] = { turned, tree: made.place(now.order, ranks) };
@@ -204,12 +217,15 @@ function calleesOf(group) {
     place[n] = above >= 0 ? main.isThere(n) ? below.child(above, main.group[n]) : -1 : main.group[n] === group ? 0 : -1;
   }
   below.finish(!!main.other);
+  const off = main.off && new Float64Array(below.count);
   for (let n = 1; n < main.count; n++) {
     if (place[n] < 0) continue;
     below.self[place[n]] += main.self[n];
     if (main.other) below.other[place[n]] += main.other[n];
+    if (off) off[place[n]] += now.made.otherSelf[n];
   }
   below.sum();
+  if (off) below.off = below.withKids(off);
   if (main.other) below.comparedBy(now.how);
   return below.place(now.order, ranks);
 }

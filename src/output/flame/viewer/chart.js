@@ -198,7 +198,7 @@ class Chart {
     this.css ||= T.coloursOf(this.host);
     const high = this.scroll.clientHeight, top = this.scroll.scrollTop, p = T.cleared(this.canvas, this.width, high);
     this.stripe = T.stripes(p, this.css.wait, this.css.panel);
-    this.stripeReady = T.stripes(p, this.css.ready, this.css.panel);
+    this.stripeReady = T.stripes(p, this.css.ready, this.css.panel, true);
     for (const wait of this.waits) this.drawWait(p, wait, top, high);
     this.drawBoxes(p, top, high);
     this.drawSpot(p, top);

@@ -56,9 +56,9 @@ function keys() {
 }
 function paint() {
   const style = getComputedStyle(document.documentElement);
-  for (const name of ["back", "text", "quiet", "accent", "hitfill", "tiny", "frame", "line", "bar", "row", "wait"])
+  for (const name of ["back", "text", "quiet", "accent", "hitfill", "tiny", "frame", "line", "bar", "row", "wait", "panel"])
     css[name] = style.getPropertyValue("--" + name).trim();
   fills.clear();
-  $("key").replaceChildren(...keys().map(([fill, text]) =>
-    element("span", {}, element("i", { style: "background:" + fill }), text)));
+  $("key").replaceChildren(...keys().map(([fill, text]) => element("span", {}, element("i", { style: "background:" + fill }), text)),
+    ...(shown.main && shown.main.off && state.view !== "chart" ? [element("span", {}, element("i", { class: "striped" }), "off CPU")] : []));
 }

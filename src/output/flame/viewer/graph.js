@@ -173,6 +173,7 @@ class Flame {
     p.globalAlpha = shown.matched && !hit ? .38 : tree.total[node] * scale > this.width * 1.001 ? .75 : 1;
     p.fillStyle = hit ? css.hitfill : group < 0 ? css.tiny : fillOf(tree, node);
     p.fillRect(x, y, w > 2 ? w - 1 : w, ROW - 1);
+    if (tree.off && tree.off[node]) this.hatch(node, y, scale);
     if (w > 22) {
       const text = fitted([this.caption(node), ...drawnNames(group)], w - 8, p);
       p.fillStyle = group < 0 && dark ? css.text : css.frame;
@@ -184,6 +185,13 @@ class Flame {
       p.lineWidth = node === this.selected ? 2 : 1;
       p.strokeRect(x + .5, y + .5, Math.max(1, w - 2), ROW - 2);
     }
+  }
+  /* The part of the frame that is off CPU, at its end. */
+  hatch(node, y, scale) {
+    const { tree, paint } = this, end = Math.min(this.width, (tree.start[node] + tree.total[node] - this.from) * scale - 1);
+    const x = Math.max(0, (tree.start[node] + tree.total[node] - tree.off[node] - this.from) * scale);
+    paint.fillStyle = this.stripes ||= overTime.stripes(paint, "#fffa");
+    if (end > x) paint.fillRect(x, y, end - x, ROW - 1);
   }
   /* The name, and what changed where it is worth a word. */
   caption(node) {
@@ -226,6 +234,7 @@ class Flame {
   factsOf(node) {
     const { tree } = this, group = tree.group[node], all = tree.total[node], parent = tree.parent[node];
     return [shorten(labelOf(group), 300), `${withUnit(all)}, ${percent(all)}${node && parent ? ` · ${percent(all, tree.total[parent])} of ${lineOf(tree.group[parent])}` : ""}`,
+      tree.off && tree.off[node] ? `off CPU ${withUnit(tree.off[node])}, ${percent(tree.off[node], all)} of it` : "",
       tree.waits(node) || !tree.self[node] || tree.self[node] === all ? "" : `itself ${withUnit(tree.self[node])}, ${percent(tree.self[node])}`,
       comparison(tree, node).replace(/^ · /, ""), where(group)];
   }

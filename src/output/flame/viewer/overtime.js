@@ -251,19 +251,19 @@ function coloursOf(host) {
   for (const name of COLOURS) css[name] = style.getPropertyValue("--" + name).trim() || "#888";
   return css;
 }
-/* Stripes for what waits: told apart by more than its hue. */
-function stripes(p, colour, back) {
+/* Stripes for what waits, which differs by more than its hue; without `back` on what is drawn there. They rise, or fall. */
+function stripes(p, colour, back, falls) {
   const tile = document.createElement("canvas");
   tile.width = tile.height = 6;
   const t = tile.getContext("2d");
-  t.fillStyle = back;
+  t.fillStyle = back || "transparent";
   t.fillRect(0, 0, 6, 6);
   t.strokeStyle = colour;
   t.lineWidth = 1.5;
   for (const x of [-6, 0, 6]) {
     t.beginPath();
-    t.moveTo(x, 6);
-    t.lineTo(x + 6, 0);
+    t.moveTo(x, falls ? 0 : 6);
+    t.lineTo(x + 6, falls ? 6 : 0);
     t.stroke();
   }
   return p.createPattern(tile, "repeat");

@@ -36,7 +36,8 @@ const shownLanes = () => innerHeight < LOW_WINDOW || innerWidth <= NARROW_WINDOW
 function rateWords(weight, ns) {
   const rate = weight / ns;
   if (unit() !== "ns") return `${short(+(rate * 1e9).toPrecision(4))} ${unit()}/s`;
-  return `${rate >= 1 ? +rate.toFixed(2) : +rate.toPrecision(2)} ${state.measure === "weight" && !data.samplesAreWaits ? "CPUs" : "threads"}`;
+  const number = rate >= 1 ? +rate.toFixed(2) : +rate.toPrecision(2);
+  return `${number} ${state.measure === "weight" && !data.samplesAreWaits ? "CPU" : "thread"}${number === 1 ? "" : "s"}`;
 }
 /* The round number that is as high as the bars may be. */
 function roundAbove(most) {
@@ -74,14 +75,14 @@ function* barsIn(made) {
   }
 }
 function drawBars(p, made) {
-  const top = roundAbove(made.most), high = rate => rate / top * (BARS_HIGH - 3);
+  const striped = overTime.stripes(p, css.wait, css.panel), top = roundAbove(made.most), high = rate => rate / top * (BARS_HIGH - 3);
   for (const [b, x, wide] of barsIn(made)) {
     const on = high(made.on[b] / made.covered[b]), off = high(made.off[b] / made.covered[b]);
     p.globalAlpha = .5;
     p.fillStyle = css.accent;
     p.fillRect(x, AXIS_HIGH + BARS_HIGH - on, wide, on);
-    p.globalAlpha = .75;
-    p.fillStyle = css.wait;
+    p.globalAlpha = 1;
+    p.fillStyle = striped;
     p.fillRect(x, AXIS_HIGH + BARS_HIGH - on - off, wide, off);
   }
   p.globalAlpha = 1;

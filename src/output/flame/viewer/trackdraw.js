@@ -61,6 +61,7 @@ class Drawing {
     this.from = Math.max(0, Math.floor(top / this.high));
     this.until = Math.min(rows.length, Math.ceil((top + high) / this.high));
     this.stripe = T.stripes(p, this.css.wait, this.css.panel);
+    this.stripeReady = T.stripes(p, this.css.ready, this.css.panel, true);
     for (let i = this.from; i < this.until; i++) this.drawRow(p, rows[i].row, i * this.high - top);
     for (const pane of this.panes) this.drawChoice(p, pane, 0, high);
     this.drawTimes();
@@ -180,14 +181,14 @@ class Drawing {
   }
   /* Of a thread its states, in the full height: from the top how much of the time it was blocked, then ready without a CPU. */
   drawStates(p, pane, drawn, y, high) {
-    const { first, step, css } = this;
+    const { first, step } = this;
     for (let b = 0; b < this.buckets; b++) {
       const blocked = Math.min(1, drawn.blocked[b] / step), ready = Math.min(1 - blocked, drawn.ready[b] / step);
       if (!blocked && !ready) continue;
       const x = Math.round(this.xOf(pane, (first + b) * step)), w = Math.max(.6, Math.round(this.xOf(pane, (first + b + 1) * step)) - x);
-      p.fillStyle = T.forced.matches ? css.wait : this.stripe;
+      p.fillStyle = this.stripe;
       p.fillRect(x, y, w, blocked * high);
-      p.fillStyle = css.ready;
+      p.fillStyle = this.stripeReady;
       p.fillRect(x, y + blocked * high, w, ready * high);
     }
   }

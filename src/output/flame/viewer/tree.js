@@ -2,7 +2,7 @@
 /* A tree in typed arrays; parents stand before children. `self` and `total` are what is drawn; of pages that compare,
  * `other` and `otherTotal` are the same of the other recording. Children of n are kids[first[n]] up to first[n + 1]: those
  * with a weight in order, then the others. Where there is `done`, nodes without it may have children that are not there
- * yet; `of` is what the answers know the tree by. */
+ * yet; `of` is what the answers know the tree by. Of time on and off CPU, `off` is the part of `total` that is off CPU. */
 class Tree {
   constructor(rootGroup, room = 1024) {
     this.room = room;
@@ -65,14 +65,16 @@ class Tree {
     }
     return this;
   }
+  /* Own weights with those of all that is below. */
+  withKids(own) {
+    const { count, parent } = this, total = own.slice();
+    for (let n = count; n-- > 1;) total[parent[n]] += total[n];
+    return total;
+  }
   /* self, and other if there is one, are filled. */
   sum() {
-    const { count, parent, total, otherTotal } = this;
-    total.set(this.self);
-    for (let n = count; n-- > 1;) total[parent[n]] += total[n];
-    if (!this.other) return this;
-    otherTotal.set(this.other);
-    for (let n = count; n-- > 1;) otherTotal[parent[n]] += otherTotal[n];
+    this.total = this.withKids(this.self);
+    if (this.other) this.otherTotal = this.withKids(this.other);
     return this;
   }
   /* What the weights of the other recording are multiplied with, and whether it is the later one. */
