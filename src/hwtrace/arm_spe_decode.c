@@ -6,6 +6,7 @@
  */
 #include "hwtrace/arm_spe.h"
 #include "hwtrace/decoder.h"
+#include "hwtrace/flow.h"
 
 extern const struct pf_aux_format pf_aux_arm_spe;
 
@@ -119,6 +120,7 @@ enum {
     BIT_LLC_ACCESS = 8,
     BIT_LLC_MISS = 9,
     BIT_REMOTE = 10,
+    BIT_TRANSACTION = 16,
     BIT_L2_ACCESS = 19,
     BIT_L2_MISS = 20,
     BIT_MODIFIED = 21,
@@ -369,7 +371,7 @@ static uint64_t data_address(uint64_t address)
 /* Bits of the flags of a branch: include/uapi/linux/perf_event.h, struct perf_branch_entry. */
 static uint64_t branch_flags(const struct record *record)
 {
-    enum { MISPREDICTED = 1, PREDICTED = 2, CYCLES_AT = 4, TYPE_AT = 20, MAX_CYCLES = 0xffff };
+    enum { MISPREDICTED = 1, PREDICTED = 2, CYCLES_AT = 4, TYPE_AT = 20, NOT_TAKEN_AT = 33, MAX_CYCLES = 0xffff };
     const bool conditional = record->operation & 1, indirect = record->operation & 2;
     const unsigned class = (unsigned)record->operation >> 3 & 3;
     const uint64_t type = class == 1    ? (conditional ? PERFILE_BR_COND_CALL
@@ -380,7 +382,25 @@ static uint64_t branch_flags(const struct record *record)
                           : indirect    ? PERFILE_BR_IND
                                         : PERFILE_BR_UNKNOWN;
     return (has(record, BIT_MISPREDICTED) ? MISPREDICTED : PREDICTED) |
-           pf_min(record->latency, MAX_CYCLES) << CYCLES_AT | type << TYPE_AT;
+           pf_min(record->latency, MAX_CYCLES) << CYCLES_AT | type << TYPE_AT |
+           (uint64_t)has(record, BIT_NOT_TAKEN) << NOT_TAKEN_AT;
+}
+
+/* What script shows of branches. */
+static uint32_t flow_flags(const struct record *record)
+{
+    enum { CONDITIONAL = 1, CALL = 1, RETURN = 2 };
+    const unsigned class = (unsigned)record->operation >> 3 & 3;
+    if (record->kind != PF_SPE_BRANCH)
+        return 0;
+    return PF_FLOW_IS_BRANCH |
+           (class == CALL                     ? PF_FLOW_IS_CALL
+            : class == RETURN                 ? PF_FLOW_IS_RETURN
+            : record->operation & CONDITIONAL ? PF_FLOW_IS_CONDITIONAL
+                                              : 0) |
+           (has(record, BIT_MISPREDICTED) ? PF_FLOW_IS_MISPREDICTED : 0) |
+           (has(record, BIT_NOT_TAKEN) ? PF_FLOW_IS_NOT_TAKEN : 0) |
+           (has(record, BIT_TRANSACTION) ? PF_FLOW_IN_TRANSACTION : 0);
 }
 
 static bool make_sample(const struct pf_aux_recording *recording, const void *item, unsigned event,
@@ -402,6 +422,7 @@ static bool make_sample(const struct pf_aux_recording *recording, const void *it
         .branch = {code_address(record->pc), code_address(record->target), branch_flags(record)},
         .previous_target = code_address(record->previous_target),
         .has_branch = record->kind == PF_SPE_BRANCH,
+        .flags = flow_flags(record),
     };
     return true;
 }

@@ -71,6 +71,7 @@ struct pf_aux_decoder {
     unsigned event_count;
     size_t item_bytes;                  /* of what `next` reads */
     bool timeless;                      /* items have no time of their own */
+    bool reads_code;                    /* the code at the address of a branch says what it is */
     const struct pf_flow_decoder *flow; /* of the trace of the flow, which has no items; else NULL */
     /*
      * Reads the next item of the trace, from which samples are made: 1, 0 at the end of the payload, or an error.

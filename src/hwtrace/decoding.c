@@ -435,14 +435,48 @@ static bool is_passed(struct pf_decoding *decoding, unsigned event)
     return decoding->passed != 0;
 }
 
+/* What the instruction of a branch says; without its code the flags are 0. */
+static void read_branch(struct pf_decoding *decoding, const struct queue *queue, struct pf_aux_sample *made)
+{
+    enum { MAX_BYTES = 15 };
+    const struct pf_code_source *source = &decoding->source;
+    const bool from_kernel = made->ip >> 63, to_kernel = made->addr >> 63;
+    uint8_t code[MAX_BYTES];
+    struct pf_x86_insn insn;
+    made->flags = !made->ip     ? PF_FLOW_IS_BRANCH | PF_FLOW_IS_BEGIN
+                  : !made->addr ? PF_FLOW_IS_BRANCH | PF_FLOW_IS_END
+                                : 0;
+    const size_t bytes = made->ip && source->read
+                             ? source->read(source->context, from_kernel ? -1 : queue->pid, made->ip, code, MAX_BYTES)
+                             : 0;
+    if (!pf_x86_decode(true, code, bytes, &insn))
+        return;
+    made->insn_bytes = insn.bytes;
+    if (!made->flags)
+        made->flags = pf_flow_flags_of(insn.flow);
+    if (to_kernel && !from_kernel && !(made->flags & PF_FLOW_IS_SYSTEM))
+        made->flags = PF_FLOW_IS_BRANCH | PF_FLOW_IS_CALL | PF_FLOW_IS_ASYNC | PF_FLOW_IS_INTERRUPT;
+}
+
+/* Makes the sample of the item for an event. False: the item has none that is asked for. */
+static bool make_sample(struct pf_decoding *decoding, const struct queue *queue, unsigned event)
+{
+    const struct pf_aux_decoder *decoder = decoding->decoder;
+    const uint32_t kinds = decoding->itrace.kinds;
+    if (!is_asked(decoding, event) || !decoder->make(&decoding->recording, queue->item, event, &decoding->made))
+        return false;
+    if (decoder->reads_code)
+        read_branch(decoding, queue, &decoding->made);
+    return !(decoder->reads_code && kinds && !(decoding->made.flags & kinds)) && !is_passed(decoding, event);
+}
+
 /* The next sample of the item: false when it has no more. */
 static bool next_of_item(struct pf_decoding *decoding, struct queue *queue, struct pf_decoded *decoded)
 {
     const struct pf_aux_decoder *decoder = decoding->decoder;
     while (queue->next_event < decoder->event_count) {
         const unsigned event = queue->next_event++;
-        if (!is_asked(decoding, event) || !decoder->make(&decoding->recording, queue->item, event, &decoding->made) ||
-            is_passed(decoding, event))
+        if (!make_sample(decoding, queue, event))
             continue;
         decoded->event = event;
         decoded->made = &decoding->made;

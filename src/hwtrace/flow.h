@@ -73,6 +73,8 @@ enum pf_flow_flags {
     PF_FLOW_IN_TRANSACTION = 1 << 10,
     PF_FLOW_IS_VM_ENTRY = 1 << 11,
     PF_FLOW_IS_VM_EXIT = 1 << 12,
+    PF_FLOW_IS_MISPREDICTED = 1 << 15,
+    PF_FLOW_IS_NOT_TAKEN = 1 << 16,
 };
 
 /* Writes what perf calls it, of at most 40 bytes, without a NUL, and returns the number of bytes. */
@@ -129,6 +131,9 @@ struct pf_flow_bytes {
     uint64_t skipped; /* before the first synchronization, and after errors until the next one */
     uint64_t bad;     /* not packets */
 };
+
+/* The flags of a branch by the instruction that it is; 0: it is not a branch. */
+uint32_t pf_flow_flags_of(enum pf_x86_flow flow);
 
 /* ---- decoders ---------------------------------------------------------------------------------------------------- */
 

@@ -46,6 +46,7 @@ const struct pf_aux_decoder pf_aux_decode_intel_bts = {
     .event_count = PF_COUNT(events),
     .item_bytes = sizeof(struct branch),
     .timeless = true,
+    .reads_code = true,
     .next = next_branch,
     .make = make_branch,
 };

@@ -135,23 +135,8 @@ static bool take_return(struct pf_pt_flow *flow, uint64_t *target)
 
 static bool branch(struct pf_pt_flow *flow, struct pf_flow_step *step, uint64_t to, uint32_t flags)
 {
-    static const uint16_t flags_of[] = {
-        [PF_X86_CONDITIONAL] = PF_FLOW_IS_CONDITIONAL,
-        [PF_X86_CALL] = PF_FLOW_IS_CALL,
-        [PF_X86_CALL_INDIRECT] = PF_FLOW_IS_CALL,
-        [PF_X86_RETURN] = PF_FLOW_IS_RETURN,
-        [PF_X86_SYSTEM_CALL] = PF_FLOW_IS_CALL | PF_FLOW_IS_SYSTEM,
-        [PF_X86_SYSTEM_RETURN] = PF_FLOW_IS_RETURN | PF_FLOW_IS_SYSTEM,
-        [PF_X86_INTERRUPT] = PF_FLOW_IS_CALL | PF_FLOW_IS_INTERRUPT,
-        [PF_X86_INTERRUPT_RETURN] = PF_FLOW_IS_RETURN | PF_FLOW_IS_INTERRUPT,
-        [PF_X86_FAR_CALL] = PF_FLOW_IS_CALL | PF_FLOW_IS_INTERRUPT,
-        [PF_X86_FAR_JUMP] = PF_FLOW_IS_CALL | PF_FLOW_IS_INTERRUPT,
-        [PF_X86_FAR_RETURN] = PF_FLOW_IS_RETURN | PF_FLOW_IS_INTERRUPT,
-        [PF_X86_VM_ENTRY] = PF_FLOW_IS_CALL | PF_FLOW_IS_VM_ENTRY,
-        [PF_X86_PTWRITE] = 0,
-    };
-    step->flags =
-        PF_FLOW_IS_BRANCH | flags_of[step->block->flow] | flags | (flow->in_transaction ? PF_FLOW_IN_TRANSACTION : 0);
+    step->flags = pf_flow_flags_of(step->block->flow) | PF_FLOW_IS_BRANCH | flags |
+                  (flow->in_transaction ? PF_FLOW_IN_TRANSACTION : 0);
     step->from = step->block->last;
     step->to = to;
     flow->ip = to ? to : step->from;

@@ -80,7 +80,7 @@ static void take_letter(struct pf_itrace *itrace, const struct pf_aux_decoder *d
     itrace->errors |= letter == 'e';
     itrace->quick |= letter == 'q';
     itrace->timeless |= letter == 'Z';
-    if ((letter == 'c' || letter == 'r') && decoder->flow)
+    if ((letter == 'c' || letter == 'r') && (decoder->flow || decoder->reads_code))
         itrace->events |= events_of(decoder, 'b');
     if (letter == 'c')
         itrace->kinds |= PF_FLOW_IS_CALL | PF_FLOW_IS_ASYNC | PF_FLOW_IS_END;

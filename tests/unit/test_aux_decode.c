@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_aux_decode FOLDER: samples that decoders make of the packets of hardware traces. */
+#include "hwtrace/flow.h"
 #include "hwtrace/itrace.h"
 
 #include <inttypes.h>
@@ -164,11 +165,34 @@ static void test_branches(void **state)
     assert_true(sample.has_branch);
     assert_int_equal(sample.previous_target, 0x401013);
     assert_int_equal(sample.branch[2], 1 | 6 << 4 | 1 << 20); /* mispredicted, 6 cycles, conditional */
+    assert_int_equal(sample.flags, PF_FLOW_IS_BRANCH | PF_FLOW_IS_CONDITIONAL | PF_FLOW_IS_MISPREDICTED);
     trace.delivered = false;
     assert_false(decode(&trace, &recording, "memory", &sample, &time));
     trace.delivered = false;
     trace.count -= 3; /* cut within its time */
     assert_false(decode(&trace, &recording, "branch", &sample, &time));
+}
+
+static void test_flags_of_branches(void **state)
+{
+    static const struct {
+        uint32_t flags;
+        const char *text;
+    } rows[] = {
+        {PF_FLOW_IS_BRANCH | PF_FLOW_IS_CONDITIONAL | PF_FLOW_IS_MISPREDICTED, "jcc/miss/"},
+        {PF_FLOW_IS_BRANCH | PF_FLOW_IS_RETURN | PF_FLOW_IS_NOT_TAKEN, "return/not_taken/"},
+        {PF_FLOW_IS_BRANCH | PF_FLOW_IS_MISPREDICTED | PF_FLOW_IS_NOT_TAKEN, "jmp/miss,not_taken/"},
+        {PF_FLOW_IS_BRANCH | PF_FLOW_IS_BEGIN, "tr strt jmp"},
+    };
+    char text[64];
+    (void)state;
+    for (size_t i = 0; i < PF_COUNT(rows); i++) {
+        text[pf_flow_put_flags(rows[i].flags, text)] = '\0';
+        assert_string_equal(text, rows[i].text);
+    }
+    assert_int_equal(pf_flow_flags_of(PF_X86_JUMP), PF_FLOW_IS_BRANCH);
+    assert_int_equal(pf_flow_flags_of(PF_X86_CALL_INDIRECT), PF_FLOW_IS_BRANCH | PF_FLOW_IS_CALL);
+    assert_int_equal(pf_flow_flags_of(PF_X86_ON), 0);
 }
 
 /* ---- letters ----------------------------------------------------------------------------------------------------- */
@@ -197,6 +221,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_data_sources_are_those_of_perf),
         cmocka_unit_test(test_addresses),
         cmocka_unit_test(test_branches),
+        cmocka_unit_test(test_flags_of_branches),
         cmocka_unit_test(test_letters),
     };
     if (argc != 2)
