@@ -26,7 +26,7 @@ enum goal {
 };
 
 /* What the address of the next FUP packet is for. */
-enum purpose { FOR_ASYNC, FOR_TRANSACTION, FOR_EVENT, FOR_NOTHING };
+enum purpose { FOR_ASYNC, FOR_TRANSACTION, FOR_EVENT, FOR_NOTHING, FOR_PSB };
 
 struct waiting {
     uint8_t event;
@@ -67,6 +67,7 @@ struct pf_pt_flow {
     unsigned event_count;
     struct pf_flow_step step; /* that a packet alone has made, */
     bool made;                /* and that waits */
+    bool has_no_code;         /* that was the last error, and nothing was walked since */
     int failed;               /* reading failed */
 };
 
@@ -105,11 +106,21 @@ static void lose(struct pf_pt_flow *flow)
     flow->async = flow->aborts = flow->in_transaction = false;
 }
 
+/* Where code is missing that is said once, until some is there again. */
 static bool fail(struct pf_pt_flow *flow, struct pf_flow_step *step, enum pf_flow_error code)
 {
-    *step = (struct pf_flow_step){
-        .event = PF_FLOW_ERROR, .event_has_ip = !flow->lost, .event_ip = flow->ip, .payload = code};
+    const bool said = code == PF_FLOW_ERROR_NO_CODE && flow->has_no_code;
+    const bool is_at_psb = flow->goal == GOAL_IP && flow->purpose == FOR_PSB;
+    *step = (struct pf_flow_step){.event = said ? PF_FLOW_NOTHING : PF_FLOW_ERROR,
+                                  .event_has_ip = !flow->lost,
+                                  .event_ip = flow->ip,
+                                  .payload = code};
+    flow->has_no_code = code == PF_FLOW_ERROR_NO_CODE;
     lose(flow);
+    if (is_at_psb) {
+        flow->lost = false;
+        flow->ip = flow->psb_ip;
+    }
     return true;
 }
 
@@ -299,6 +310,7 @@ static bool walk_on(struct pf_pt_flow *flow, struct pf_flow_step *step)
         return fail(flow, step, PF_FLOW_ERROR_NO_CODE);
     if (flow->idle++ > MAX_IDLE)
         return fail(flow, step, PF_FLOW_ERROR_ENDLESS);
+    flow->has_no_code = false;
     step->block = block;
     step->count = block->count;
     if (flow->goal == GOAL_IP && (step->count = count_before(block, flow->goal_ip)) < block->count) {
@@ -470,6 +482,10 @@ static bool take_psbend(struct pf_pt_flow *flow, const struct pf_aux_packet *pac
         flow->on = true;
         flow->ip = flow->psb_ip;
         flow->is_64 = flow->next_is_64;
+    } else if (flow->on && flow->psb_has_ip) {
+        flow->goal = GOAL_IP; /* the walk has to get there without further packets: else it went another way */
+        flow->goal_ip = flow->psb_ip;
+        flow->purpose = FOR_PSB;
     }
     return false;
 }

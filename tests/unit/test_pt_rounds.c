@@ -1,0 +1,456 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_pt_rounds [SEEDS]: random walks over random programs, encoded as Intel PT in pieces that end anywhere, decode to
+ * exactly the instructions that were walked. Damaged traces, with flipped bytes or cut, are read to their end: each byte
+ * is counted once, and what comes later than the second PSB after a damage decodes as before.
+ */
+#include "hwtrace/decoder.h"
+#include "hwtrace/flow.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "counting.h"
+
+enum {
+    CODE_BYTES = 2048,
+    BLOCKS = 40,
+    MAX_TRACE = 32 * 1024,
+    MAX_WALKED = 16 * 1024,
+    MAX_PSBS = 64,
+    STEPS = 600,
+    SEEDS = 300,
+    STACK = 64
+};
+#define BASE UINT64_C(0x401000)
+
+static unsigned seeds = SEEDS;
+static uint64_t state_of_random;
+
+static uint64_t any(uint64_t below)
+{
+    state_of_random ^= state_of_random << 13;
+    state_of_random ^= state_of_random >> 7;
+    state_of_random ^= state_of_random << 17;
+    return state_of_random % below;
+}
+
+/* ---- programs ---------------------------------------------------------------------------------------------------- */
+
+enum ending { CONDITIONAL, JUMP, CALL, RETURN, JUMP_INDIRECT, CALL_INDIRECT, SYSTEM_CALL, ENDINGS };
+
+struct block {
+    uint32_t start, last, next; /* offsets in the code */
+    uint32_t insns[8];
+    unsigned count;
+    enum ending ending;
+    unsigned target; /* a block */
+};
+
+struct program {
+    uint8_t code[CODE_BYTES];
+    struct block blocks[BLOCKS];
+};
+
+static uint32_t put_code(struct program *program, uint32_t at, const char *bytes, size_t count)
+{
+    memcpy(program->code + at, bytes, count);
+    return at + (uint32_t)count;
+}
+
+static uint32_t put_plain(struct program *program, uint32_t at)
+{
+    static const struct {
+        const char *bytes;
+        size_t count;
+    } insns[] = {{"\x90", 1}, {"\xb9\x03\0\0\0", 5}, {"\xf7\xc1\x01\0\0\0", 6}, {"\x48\x89\xc8", 3}, {"\xff\xc9", 2}};
+    const size_t i = any(PF_COUNT(insns));
+    return put_code(program, at, insns[i].bytes, insns[i].count);
+}
+
+static void make_block(struct program *program, unsigned index, uint32_t start)
+{
+    static const char endings[ENDINGS][8] = {"\x0f\x85", "\xe9", "\xe8", "\xc3", "\xff\xe0", "\xff\xd0", "\x0f\x05"};
+    static const uint8_t bytes[ENDINGS] = {6, 5, 5, 1, 2, 2, 2};
+    struct block *block = &program->blocks[index];
+    *block = (struct block){.start = start, .target = (unsigned)any(BLOCKS)};
+    uint32_t at = start;
+    for (unsigned i = (unsigned)any(4); i > 0; i--) {
+        block->insns[block->count++] = at;
+        at = put_plain(program, at);
+    }
+    block->ending = index + 1 == BLOCKS ? JUMP_INDIRECT : (enum ending)any(ENDINGS);
+    block->last = block->insns[block->count++] = at;
+    block->next = put_code(program, at, endings[block->ending], bytes[block->ending]);
+}
+
+/* The displacements, where all blocks are known. */
+static void link_blocks(struct program *program)
+{
+    for (unsigned i = 0; i < BLOCKS; i++) {
+        const struct block *block = &program->blocks[i];
+        const uint32_t displacement = program->blocks[block->target].start - block->next;
+        if (block->ending <= CALL)
+            for (unsigned k = 0; k < 4; k++)
+                program->code[block->next - 4 + k] = (uint8_t)(displacement >> (8 * k));
+    }
+}
+
+static void make_program(struct program *program)
+{
+    uint32_t at = 0;
+    memset(program, 0, sizeof(*program));
+    for (unsigned i = 0; i < BLOCKS; i++) {
+        make_block(program, i, at);
+        at = program->blocks[i].next;
+    }
+    link_blocks(program);
+}
+
+/* ---- traces ------------------------------------------------------------------------------------------------------ */
+
+struct trace {
+    struct program program;
+    uint8_t bytes[MAX_TRACE];
+    size_t used;
+    uint32_t walked[MAX_WALKED]; /* offsets of the instructions that the packets explain */
+    size_t walked_count, explained;
+    size_t psbs[MAX_PSBS], walked_at[MAX_PSBS]; /* where a PSB is, and what was walked before its address */
+    size_t psb_count;
+    unsigned results, result_count;
+    unsigned returns[STACK];
+    unsigned return_count;
+    size_t overflows;
+};
+
+static void put(struct trace *trace, uint8_t header, uint64_t payload, size_t bytes)
+{
+    trace->bytes[trace->used++] = header;
+    for (size_t i = 0; i < bytes; i++)
+        trace->bytes[trace->used++] = (uint8_t)(payload >> (8 * i));
+}
+
+static void put_address(struct trace *trace, uint8_t kind, uint32_t offset)
+{
+    if (any(2) || kind == 0x1d)
+        put(trace, (uint8_t)(kind | 6 << 5), BASE + offset, 8);
+    else
+        put(trace, (uint8_t)(kind | 3 << 5), BASE + offset, 6);
+}
+
+static void flush_results(struct trace *trace)
+{
+    if (trace->result_count)
+        put(trace, (uint8_t)(((1u << trace->result_count) | trace->results) << 1), 0, 0);
+    trace->results = trace->result_count = 0;
+}
+
+static void add_result(struct trace *trace, bool taken)
+{
+    trace->results = trace->results << 1 | taken;
+    trace->result_count++;
+    trace->explained = trace->walked_count;
+    if (trace->result_count == 6 || any(8) == 0)
+        flush_results(trace);
+}
+
+static void put_target(struct trace *trace, unsigned block)
+{
+    flush_results(trace);
+    put_address(trace, 0x0d, trace->program.blocks[block].start);
+    trace->explained = trace->walked_count;
+}
+
+static void put_psb(struct trace *trace, uint32_t offset)
+{
+    flush_results(trace);
+    if (trace->psb_count < MAX_PSBS) {
+        trace->psbs[trace->psb_count] = trace->used;
+        trace->walked_at[trace->psb_count++] = trace->walked_count;
+    }
+    trace->explained = trace->walked_count;
+    for (unsigned i = 0; i < 8; i++)
+        put(trace, 0x02, 0x82, 1);
+    put(trace, 0x19, 1000000 + trace->used, 7);
+    put(trace, 0x99, 1, 1);
+    put_address(trace, 0x1d, offset);
+    put(trace, 0x02, 0x23, 1);
+    trace->return_count = 0;
+}
+
+/* Nothing is known of what follows, up to the address where the program is then. */
+static void put_overflow(struct trace *trace, uint32_t offset)
+{
+    flush_results(trace);
+    trace->walked_count = trace->explained;
+    put(trace, 0x02, 0xf3, 1);
+    put_address(trace, 0x1d, offset);
+    trace->return_count = 0;
+    trace->overflows++;
+}
+
+static void walk_insns(struct trace *trace, const struct block *block)
+{
+    for (unsigned i = 0; i < block->count && trace->walked_count < MAX_WALKED; i++)
+        trace->walked[trace->walked_count++] = block->insns[i];
+}
+
+static unsigned after(const struct block *block, const struct trace *trace)
+{
+    return (unsigned)(block - trace->program.blocks) + 1;
+}
+
+static unsigned go_indirect(struct trace *trace)
+{
+    const unsigned target = (unsigned)any(BLOCKS);
+    put_target(trace, target);
+    return target;
+}
+
+static unsigned go_back(struct trace *trace)
+{
+    if (!trace->return_count)
+        return go_indirect(trace);
+    const unsigned target = trace->returns[--trace->return_count];
+    if (any(4)) {
+        add_result(trace, true);
+        return target;
+    }
+    put_target(trace, target);
+    return target;
+}
+
+static void note_call(struct trace *trace, const struct block *block)
+{
+    if (trace->return_count == STACK) /* the processor forgets the oldest one */
+        memmove(trace->returns, trace->returns + 1, --trace->return_count * sizeof(*trace->returns));
+    trace->returns[trace->return_count++] = after(block, trace);
+}
+
+/* Tracing ends, and begins again elsewhere. */
+static unsigned go_outside(struct trace *trace)
+{
+    const unsigned target = (unsigned)any(BLOCKS);
+    flush_results(trace);
+    put(trace, 0x01, 0, 0);
+    trace->explained = trace->walked_count;
+    put_address(trace, 0x11, trace->program.blocks[target].start);
+    trace->return_count = 0;
+    return target;
+}
+
+/* Takes the branch at the end of the block; returns the next one. */
+static unsigned leave(struct trace *trace, const struct block *block)
+{
+    bool taken;
+    switch (block->ending) {
+    case CONDITIONAL:
+        taken = any(2);
+        add_result(trace, taken);
+        return taken ? block->target : after(block, trace);
+    case CALL:
+        if (trace->program.blocks[block->target].start != block->next)
+            note_call(trace, block);
+        return block->target;
+    case JUMP:
+        return block->target;
+    case RETURN:
+        return go_back(trace);
+    case CALL_INDIRECT:
+        note_call(trace, block);
+        return go_indirect(trace);
+    case SYSTEM_CALL:
+        return go_outside(trace);
+    default:
+        return go_indirect(trace);
+    }
+}
+
+/* Direct jumps may go in circles that no packet explains. */
+static bool goes_on(const struct trace *trace, unsigned block)
+{
+    for (unsigned i = 0; i < BLOCKS; i++) {
+        const struct block *at = &trace->program.blocks[block];
+        if (at->ending != JUMP && at->ending != CALL)
+            return true;
+        block = at->target;
+    }
+    return false;
+}
+
+static void encode(struct trace *trace)
+{
+    unsigned at = 0;
+    memset(trace, 0, sizeof(*trace));
+    do
+        make_program(&trace->program);
+    while (!goes_on(trace, at));
+    put_psb(trace, 0);
+    for (unsigned i = 0; i < STEPS && trace->used + 256 < MAX_TRACE && trace->walked_count + 16 < MAX_WALKED; i++) {
+        const struct block *block = &trace->program.blocks[at];
+        walk_insns(trace, block);
+        at = leave(trace, block);
+        if (!goes_on(trace, at))
+            break;
+        if (any(40) == 0)
+            put_psb(trace, trace->program.blocks[at].start);
+        else if (any(100) == 0)
+            put_overflow(trace, trace->program.blocks[at].start);
+    }
+    flush_results(trace);
+    trace->walked_count = trace->explained;
+}
+
+/* ---- decoding ---------------------------------------------------------------------------------------------------- */
+
+struct decoded {
+    uint32_t insns[4 * MAX_WALKED];
+    size_t count;
+    size_t errors;
+    struct pf_flow_bytes bytes;
+};
+
+struct pieces {
+    const struct trace *trace;
+    size_t at;
+};
+
+static int next_piece(void *context, const uint8_t **data, size_t *bytes, struct perfile_error *error)
+{
+    struct pieces *pieces = context;
+    (void)error;
+    *data = pieces->trace->bytes + pieces->at;
+    *bytes = (size_t)pf_min(1 + any(200), pieces->trace->used - pieces->at);
+    pieces->at += *bytes;
+    return *bytes > 0;
+}
+
+static size_t read_code(void *context, int32_t pid, uint64_t address, uint8_t *bytes, size_t count)
+{
+    const struct program *program = context;
+    (void)pid;
+    if (address < BASE || address >= BASE + CODE_BYTES)
+        return 0;
+    const size_t got = (size_t)pf_min(count, BASE + CODE_BYTES - address);
+    memcpy(bytes, program->code + (address - BASE), got);
+    return got;
+}
+
+static void take_step(struct decoded *decoded, const struct pf_flow_step *step)
+{
+    uint64_t at = step->block ? step->block->start : 0;
+    for (uint32_t i = 0; i < step->count && decoded->count < PF_COUNT(decoded->insns); i++) {
+        decoded->insns[decoded->count++] = (uint32_t)(at - BASE);
+        at += step->block->bytes[i];
+    }
+    decoded->errors += step->event == PF_FLOW_ERROR;
+}
+
+static void decode(const struct trace *trace, struct decoded *decoded)
+{
+    const struct pf_aux_decoder *decoder = pf_aux_decoder_find(PERFILE_AUXTRACE_INTEL_PT);
+    const struct perfile_allocator *allocator = pf_allocator_or_default(NULL);
+    struct pieces pieces = {.trace = trace};
+    struct pf_aux_walk walk = {.format = decoder->format, .more = next_piece, .context = &pieces};
+    const struct pf_code_source source = {.read = read_code, .context = (void *)(uintptr_t)&trace->program};
+    const struct pf_aux_recording recording = {.priv = NULL};
+    struct pf_flow_code code;
+    struct pf_flow_step step;
+    uint64_t time;
+    memset(decoded, 0, sizeof(*decoded));
+    const struct pf_flow_setup setup = {
+        .walk = &walk, .code = &code, .bytes = &decoded->bytes, .recording = &recording};
+    void *flow = pf_new(allocator, decoder->flow->state_bytes);
+    assert_true(pf_aux_walk_open(&walk, allocator) && pf_flow_code_open(&code, allocator, &source) && flow);
+    decoder->flow->open(flow, &setup);
+    pf_flow_code_enter(&code, 1);
+    while (decoder->flow->seek(flow, &time, NULL) > 0)
+        while (decoder->flow->next(flow, &step, NULL) > 0)
+            take_step(decoded, &step);
+    pf_free(allocator, flow, decoder->flow->state_bytes);
+    pf_flow_code_close(&code);
+    pf_aux_walk_close(&walk);
+}
+
+static void check_bytes(const struct trace *trace, const struct decoded *decoded)
+{
+    assert_int_equal(decoded->bytes.decoded + decoded->bytes.skipped + decoded->bytes.bad, trace->used);
+}
+
+/* ---- tests ------------------------------------------------------------------------------------------------------- */
+
+static struct trace trace, damaged;
+static struct decoded decoded;
+
+static void start(unsigned seed)
+{
+    state_of_random = UINT64_C(0x9e3779b97f4a7c15) * (seed + 1);
+    encode(&trace);
+}
+
+static void test_walks(void **state)
+{
+    (void)state;
+    for (unsigned seed = 0; seed < seeds; seed++) {
+        start(seed);
+        decode(&trace, &decoded);
+        if (decoded.count != trace.walked_count || decoded.errors != trace.overflows ||
+            memcmp(decoded.insns, trace.walked, trace.walked_count * sizeof(uint32_t)) != 0)
+            fail_msg("seed %u: %zu instructions instead of %zu, %zu errors instead of %zu", seed, decoded.count,
+                     trace.walked_count, decoded.errors, trace.overflows);
+        check_bytes(&trace, &decoded);
+    }
+}
+
+static void test_cut(void **state)
+{
+    (void)state;
+    for (unsigned seed = 0; seed < seeds; seed++) {
+        start(seed);
+        trace.used = any(trace.used + 1);
+        decode(&trace, &decoded);
+        assert_true(decoded.count <= trace.walked_count);
+        assert_memory_equal(decoded.insns, trace.walked, decoded.count * sizeof(uint32_t));
+        check_bytes(&trace, &decoded);
+    }
+}
+
+/* The first PSB but one after a byte; SIZE_MAX: there is none. */
+static size_t psb_after(size_t at)
+{
+    for (size_t i = 0; i + 1 < trace.psb_count; i++)
+        if (trace.psbs[i] > at)
+            return i + 1;
+    return SIZE_MAX;
+}
+
+static void test_damage(void **state)
+{
+    (void)state;
+    for (unsigned seed = 0; seed < seeds; seed++) {
+        start(seed);
+        const size_t at = any(trace.used), psb = psb_after(at);
+        damaged = trace;
+        damaged.bytes[at] ^= (uint8_t)(1 << any(8));
+        decode(&damaged, &decoded);
+        check_bytes(&damaged, &decoded);
+        if (psb == SIZE_MAX || decoded.count == PF_COUNT(decoded.insns))
+            continue;
+        const size_t left = trace.walked_count - (size_t)pf_min(trace.walked_at[psb], trace.walked_count);
+        if (decoded.count < left || memcmp(decoded.insns + decoded.count - left,
+                                           trace.walked + trace.walked_count - left, left * sizeof(uint32_t)) != 0)
+            fail_msg("seed %u: damage at %zu of %zu, not found again at the PSB at %zu", seed, at, trace.used,
+                     trace.psbs[psb]);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_walks),
+        cmocka_unit_test(test_cut),
+        cmocka_unit_test(test_damage),
+    };
+    seeds = argc > 1 ? (unsigned)atoi(argv[1]) : SEEDS;
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
