@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/error.h"
+#include "base/locale.h"
 #include "output/output.h"
 #include "output/report/text.h"
 
