@@ -70,6 +70,8 @@ static const struct pf_option options[] = {
          "makes one level of several columns."),
     FLAG("tasks", 0, PERFILE_REPORT_TASKS,
          "Print all processes and threads of the recording instead, each below its parent."),
+    FLAG("mmaps", 0, PERFILE_REPORT_MMAPS,
+         "The same with the mappings that each process had at last. For programs: table maps."),
     FLAG("stats", 0, PERFILE_REPORT_STATS,
          "Print the number of records of each type instead, and of samples by event."),
     HEADER("header", 0, PERFILE_HEADER_FIRST, "text: print the header of the recording first, as perf does."),
@@ -227,8 +229,9 @@ static int report_profile(const struct pf_command *command, struct pf_settings *
     if (status)
         return status;
     if (asks_for_samples(settings)) {
-        pf_message("report: of a profile there is text, with --sort, --event, --top, --all-rows, --no-children and "
-                   "--show-nr-samples; all else needs a recording");
+        pf_message(
+            "report: a profile can only be shown as text, with --sort, --event, --top, --all-rows, --no-children and "
+            "--show-nr-samples; everything else needs a recording");
         return PF_STATUS_USAGE;
     }
     if (settings->tui)

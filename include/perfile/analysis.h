@@ -200,6 +200,7 @@ enum perfile_report_flags {
     PERFILE_REPORT_HIERARCHY = 1 << 14,   /* a tree with a level for each column */
     PERFILE_REPORT_NO_HEADER = 1 << 15,   /* text: the rows alone, without the lines that begin with # */
     PERFILE_REPORT_STATS = 1 << 16,       /* text: no rows: how many records of each type there are */
+    PERFILE_REPORT_MMAPS = 1 << 17,       /* text: no rows: as TASKS, with the mappings of each process */
 };
 
 struct perfile_report_options {

@@ -140,6 +140,71 @@ bool pf_tasks_take(struct pf_tasks *tasks, const struct perfile_record *record)
     return true;
 }
 
+/* ---- mappings ---- */
+
+static bool add_map(struct pf_tasks *tasks, const struct perfile_map *map)
+{
+    const struct pf_task_map made = {.start = map->start,
+                                     .end = map->end,
+                                     .pgoff = map->pgoff,
+                                     .inode = map->inode,
+                                     .prot = map->prot,
+                                     .flags = map->flags,
+                                     .filename = keep_comm(tasks, map->filename)};
+    return made.filename && PF_APPEND(tasks->allocator, tasks->maps, tasks->map_count, tasks->map_capacity, made);
+}
+
+static void reverse(struct pf_task_map *maps, size_t count)
+{
+    for (size_t i = 0; i < count / 2; i++) {
+        const struct pf_task_map other = maps[i];
+        maps[i] = maps[count - 1 - i];
+        maps[count - 1 - i] = other;
+    }
+}
+
+/* What a process has mapped now. False when out of memory. */
+static bool keep_maps(struct pf_tasks *tasks, struct perfile_session *session, int32_t pid)
+{
+    const struct perfile_space *space = perfile_session_space(session, pid);
+    const size_t first = tasks->map_count;
+    const struct perfile_map *map = space ? perfile_space_below(space, UINT64_MAX) : NULL;
+    for (; map; map = map->start ? perfile_space_below(space, map->start - 1) : NULL)
+        if (!add_map(tasks, map))
+            return false;
+    reverse(tasks->maps + first, tasks->map_count - first);
+    return tasks->map_count < UINT32_MAX &&
+           pf_map_put(&tasks->first_maps, (uint32_t)pid, (uint64_t)(tasks->map_count - first) << 32 | first);
+}
+
+/* Those of processes that did not end. */
+static bool keep_last_maps(struct pf_tasks *tasks, struct perfile_session *session)
+{
+    bool enough = true;
+    uint64_t known;
+    for (size_t i = 0; i < tasks->count && enough; i++)
+        if (tasks->tasks[i].pid > 0 && !pf_map_get(&tasks->first_maps, (uint32_t)tasks->tasks[i].pid, &known))
+            enough = keep_maps(tasks, session, tasks->tasks[i].pid);
+    return enough;
+}
+
+static bool keep_maps_at_end(struct pf_tasks *tasks, struct perfile_session *session,
+                             const struct perfile_record *record)
+{
+    struct perfile_exit gone;
+    if (record->type != PERFILE_RECORD_EXIT ||
+        perfile_record_decode(tasks->reader, record, &gone, sizeof(gone), NULL) < 0 || gone.pid != gone.tid)
+        return true;
+    return keep_maps(tasks, session, gone.pid);
+}
+
+const struct pf_task_map *pf_tasks_maps(const struct pf_tasks *tasks, const struct pf_task *task, size_t *count)
+{
+    uint64_t found = 0;
+    *count = pf_map_get(&tasks->first_maps, (uint32_t)task->pid, &found) ? (size_t)(found >> 32) : 0;
+    return *count ? tasks->maps + (uint32_t)found : NULL;
+}
+
 static int read_tasks(struct pf_tasks *tasks, struct perfile_error *error)
 {
     const struct perfile_record *record;
@@ -147,11 +212,13 @@ static int read_tasks(struct pf_tasks *tasks, struct perfile_error *error)
     int result = perfile_session_open(tasks->reader, &session, error);
     if (result < 0)
         return result;
-    while ((result = perfile_session_next(session, &record, error)) > 0)
-        if (!pf_tasks_take(tasks, record)) {
-            result = pf_fail_memory(error, "tasks");
-            break;
-        }
+    if (tasks->wants_maps)
+        perfile_session_follow_maps(session);
+    bool enough = true;
+    while (enough && (result = perfile_session_next(session, &record, error)) > 0)
+        enough = (!tasks->wants_maps || keep_maps_at_end(tasks, session, record)) && pf_tasks_take(tasks, record);
+    if (!enough || (tasks->wants_maps && !keep_last_maps(tasks, session)))
+        result = pf_fail_memory(error, "tasks");
     perfile_session_close(session);
     return result;
 }
@@ -249,13 +316,15 @@ bool pf_tasks_begin(struct pf_tasks *tasks, struct perfile_reader *reader, const
     pf_map_open(&tasks->positions, tasks->allocator);
     pf_map_open(&tasks->others, tasks->allocator);
     pf_map_open(&tasks->comms, tasks->allocator);
+    pf_map_open(&tasks->first_maps, tasks->allocator);
     return name_task(tasks, note_task(tasks, 0, 0), "swapper");
 }
 
 int pf_tasks_open(struct pf_tasks *tasks, struct perfile_reader *reader, const struct perfile_allocator *allocator,
-                  struct perfile_error *error)
+                  bool wants_maps, struct perfile_error *error)
 {
     int result = pf_tasks_begin(tasks, reader, allocator) ? 0 : pf_fail_memory(error, "tasks");
+    tasks->wants_maps = wants_maps;
     if (result == 0)
         result = read_tasks(tasks, error);
     if (!tasks->count || !list_tasks(tasks))
@@ -270,5 +339,7 @@ void pf_tasks_close(struct pf_tasks *tasks)
     pf_map_close(&tasks->positions);
     pf_map_close(&tasks->others);
     pf_map_close(&tasks->comms);
+    pf_map_close(&tasks->first_maps);
+    pf_free(tasks->allocator, tasks->maps, tasks->map_capacity * sizeof(*tasks->maps));
     pf_arena_close(&tasks->arena);
 }

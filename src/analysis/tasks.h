@@ -23,6 +23,13 @@ struct pf_task {
     bool listed;
 };
 
+/* A mapping that a process had at its end, or at that of the recording. */
+struct pf_task_map {
+    uint64_t start, end, pgoff, inode;
+    uint32_t prot, flags;
+    const char *filename;
+};
+
 struct pf_tasks {
     struct perfile_reader *reader;
     const struct perfile_allocator *allocator;
@@ -34,7 +41,11 @@ struct pf_tasks {
     size_t count, capacity;
     uint64_t replaced;  /* their ids were used again: they are among the tasks, but not in the order */
     bool idle_reported; /* records name the idle task, which is the first one */
-    uint32_t *order;    /* each task after the one that started it, by thread id */
+    bool wants_maps;    /* to be set before the recording is read */
+    struct pf_task_map *maps;
+    size_t map_count, map_capacity;
+    struct pf_map first_maps; /* by process id: the first of its mappings, and in the upper half their number */
+    uint32_t *order;          /* each task after the one that started it, by thread id */
     size_t order_count, order_capacity;
 };
 
@@ -43,7 +54,9 @@ struct pf_tasks {
  * MEMORY. Close it also then.
  */
 int pf_tasks_open(struct pf_tasks *tasks, struct perfile_reader *reader, const struct perfile_allocator *allocator,
-                  struct perfile_error *error);
+                  bool wants_maps, struct perfile_error *error);
+/* The mappings of the process of a task, by address. */
+const struct pf_task_map *pf_tasks_maps(const struct pf_tasks *tasks, const struct pf_task *task, size_t *count);
 void pf_tasks_close(struct pf_tasks *tasks);
 
 /* The same record by record, without `order`: false when out of memory. Close it also then. */

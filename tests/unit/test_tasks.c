@@ -35,7 +35,7 @@ static const char *listed(void)
     size_t used = 0;
     recording_finish(&made);
     assert_int_equal(perfile_open_memory(made.data, made.bytes, NULL, &reader, NULL), 0);
-    assert_int_equal(pf_tasks_open(&tasks, reader, NULL, NULL), 0);
+    assert_int_equal(pf_tasks_open(&tasks, reader, NULL, false, NULL), 0);
     assert_int_equal(tasks.order_count + tasks.replaced, tasks.count);
     for (size_t i = 0; i < tasks.order_count; i++) {
         const struct pf_task *task = &tasks.tasks[tasks.order[i]];

@@ -428,6 +428,7 @@ static int check_report(const struct perfile_report_options *options, struct per
     } others[] = {{PERFILE_REPORT_MEMORY, "mem-mode", "a page has no costs of memory accesses"},
                   {PERFILE_REPORT_HIERARCHY, "hierarchy", "a page has rows, no hierarchy of them"},
                   {PERFILE_REPORT_TASKS, "tasks", "a page has no list of tasks"},
+                  {PERFILE_REPORT_MMAPS, "mmaps", "a page has no list of mappings"},
                   {PERFILE_REPORT_STATS, "stats", "a page has no statistics of records"}};
     for (size_t i = 0; i < PF_COUNT(others); i++)
         if (options->flags & others[i].flag)

@@ -7,6 +7,7 @@
 
 #include "base/text.h"
 
-int pf_tasks_write(struct perfile_reader *reader, struct pf_text *out, struct perfile_error *error);
+/* `maps`: with the mappings of each process. */
+int pf_tasks_write(struct perfile_reader *reader, bool maps, struct pf_text *out, struct perfile_error *error);
 
 #endif

@@ -237,7 +237,7 @@ static int write_report(struct perfile_reader *reader, const struct perfile_outp
     struct pf_report_text table = {.report = &report, .out = out};
     if (options->header & PERFILE_HEADER_ONLY)
         return pf_header_put_only(reader, &header, out, error);
-    const bool is_list = options->report->flags & (PERFILE_REPORT_STATS | PERFILE_REPORT_TASKS);
+    const bool is_list = options->report->flags & (PERFILE_REPORT_STATS | PERFILE_REPORT_TASKS | PERFILE_REPORT_MMAPS);
     if (is_list && options->header & PERFILE_HEADER_FIRST) {
         const int headed_list = pf_header_put(reader, &header, out, error);
         if (headed_list < 0)
@@ -245,8 +245,8 @@ static int write_report(struct perfile_reader *reader, const struct perfile_outp
     }
     if (options->report->flags & PERFILE_REPORT_STATS)
         return pf_stats_write(reader, options, out, error);
-    if (options->report->flags & PERFILE_REPORT_TASKS)
-        return pf_tasks_write(reader, out, error);
+    if (options->report->flags & (PERFILE_REPORT_TASKS | PERFILE_REPORT_MMAPS))
+        return pf_tasks_write(reader, options->report->flags & PERFILE_REPORT_MMAPS, out, error);
     int result = pf_report_open(&report, reader, options, true, error);
     const int headed = options->header & PERFILE_HEADER_FIRST && pf_report_text_has_header(&table)
                            ? pf_header_put(reader, &header, out, error)
