@@ -26,8 +26,9 @@ static int run(const struct pf_command *command, struct pf_settings *settings)
         settings->output && (pf_ends_in(settings->output, ".gz") || pf_ends_in(settings->output, ".tgz"));
     status = pf_run_output(command, settings);
     if (status <= PF_STATUS_FINDINGS && settings->output && !settings->quiet)
-        pf_message("archive: written to %s; elsewhere: %s report --archive %s, or for perf: tar xf %s -C ~/.debug",
-                   settings->output, pf_program_name(), settings->output, settings->output);
+        pf_message(
+            "archive: written to %s; on another machine: %s report --archive %s, or for perf: tar xf %s -C ~/.debug",
+            settings->output, pf_program_name(), settings->output, settings->output);
     free(made);
     return status;
 }

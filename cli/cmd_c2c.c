@@ -11,7 +11,7 @@ struct settings {
 };
 
 static const struct pf_subview views[] = {
-    {"report", "cache_lines", true, "cache lines, those first that caches fight over, with their loads and stores"},
+    {"report", "cache_lines", true, "cache lines with their loads and stores, the most contended first"},
     {"accesses", "cache_line_accesses", false, "which code accessed which bytes of the lines"},
     {0},
 };
@@ -70,7 +70,7 @@ static const struct pf_option perf_options[] = {
 
 const struct pf_command pf_command_c2c = {
     .name = "c2c",
-    .summary = "show the cache lines that processors fight over, and the code",
+    .summary = "show contended cache lines, and the code that accesses them",
     .doc = "Adds up sampled memory accesses by cache line: report is a row for each line, with its loads by where they "
            "were answered, its stores, and whether threads share bytes of it (true sharing) or only the line (false "
            "sharing); accesses is a row for each offset and instruction. perfile c2c record "

@@ -30,7 +30,7 @@ static int run(const struct pf_command *command, struct pf_settings *settings)
     size_t i = 0;
 
     if (settings->operand_count < 2) {
-        pf_message("%s: what, and which dataset? (check, compact or stats)", command->name);
+        pf_message("%s: an action and a dataset are needed (check, compact or stats)", command->name);
         return PF_STATUS_USAGE;
     }
     while (i < ACTIONS && strcmp(actions[i].name, settings->operands[0]) != 0)

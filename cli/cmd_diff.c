@@ -268,7 +268,7 @@ static int choose_baseline(struct diff_run *run)
     if ((status = pf_baseline_open(&run->baseline, run->command->name, diff->against, diff->update)))
         return status;
     if (!run->baseline.count && !diff->update) {
-        pf_message("%s: there is no profile in it; --update puts some there", diff->against);
+        pf_message("%s: it has no profiles; --update adds some", diff->against);
         return PF_STATUS_UNREADABLE;
     }
     run->before_count = run->baseline.count;
@@ -299,7 +299,7 @@ static int choose_sides(struct diff_run *run)
         run->before_count = 1;
         memcpy(run->paths, settings->operands, count * sizeof(*run->paths));
         return count == 2 ? PF_STATUS_OK
-                          : usage(run->command, "it needs two recordings: perfile diff BEFORE AFTER; for several: "
+                          : usage(run->command, "two recordings are needed: perfile diff BEFORE AFTER; for several: "
                                                 "--before FILE... --after FILE...");
     }
     if (!diff->before || !diff->after || (diff->before > 1 && diff->after > 1))

@@ -41,7 +41,7 @@ static const struct pf_option options[] = {
               "Only these: irq,softirq,workqueue; top: sched,irq,softirq."),
     PF_ROW(TEXT, "name", 'n', "NAME", PF_AT(events.work),
            "Only work of this name: RCU, or the function of a work; top: only tasks of this name."),
-    PF_ROW(NUMBER, "entries", 'E', "N", PF_AT(events.rows), "At most N rows; not of timehist."),
+    PF_ROW(NUMBER, "entries", 'E', "N", PF_AT(events.rows), "At most N rows; not for timehist."),
     PF_VALUES(LIST, "sort", 's', "KEYS", PF_AT(events.sort), .table = keys,
               "Sort by these: report runtime, max, count [all]; latency avg, max, count [all]; top rate, runtime, tid "
               "[rate,runtime]."),

@@ -339,7 +339,7 @@ static int run_on(const struct pf_command *command, struct pf_settings *settings
     int status;
 
     if (kind == BOTH) {
-        pf_message("%s: recordings and Parquet files cannot be asked together", command->name);
+        pf_message("%s: recordings and Parquet files cannot be queried together", command->name);
         return PF_STATUS_USAGE;
     }
     status = kind == FILES ? open_files(&sources, command, settings)
@@ -499,7 +499,7 @@ static const struct pf_option options[] = {
 
 const struct pf_command pf_command_query = {
     .name = "query",
-    .summary = "ask recordings in SQL: every view is a table",
+    .summary = "query recordings with SQL: every view is a table",
     .doc =
         "Runs a SELECT statement of SQLite over the recordings, all of them at once. Every view of perfile table is a "
         "table, with two more columns: recording (the FILE) and host. Instead of recordings each FILE may be a dataset "

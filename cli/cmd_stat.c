@@ -589,14 +589,15 @@ static const char *check_units(const struct pf_settings *settings)
     if (stat->no_aggregation + stat->per_socket + stat->per_die + (stat->per_cache != NULL) + stat->per_core +
             stat->per_node + stat->per_thread >
         1)
-        return "counts are added up in one way: give one of -A, --per-socket, --per-die, --per-cache, --per-core, "
+        return "counts can be added up in one way only: use one of -A, --per-socket, --per-die, --per-cache, "
+               "--per-core, "
                "--per-node, --per-thread";
     if (per_of(stat) && !stat->per_thread && !by_cpu)
         return "counts of CPUs need --all-cpus or --cpu: a process is counted wherever it runs";
     if (stat->per_thread && (what->cpus || !(by_cpu || what->pids || what->tids || what->user)))
-        return "--per-thread needs --pid, --tid, --uid or --all-cpus: the threads of a command are not there yet";
+        return "--per-thread needs --pid, --tid, --uid or --all-cpus: the threads of a command do not exist yet";
     if (stat->cgroups && stat->for_each_cgroup)
-        return "give --cgroup or --for-each-cgroup";
+        return "--cgroup and --for-each-cgroup cannot be combined";
     if ((stat->cgroups || stat->for_each_cgroup) && !by_cpu)
         return "--cgroup needs --all-cpus or --cpu: the processes of a cgroup are counted wherever they run";
     if ((stat->cgroups || stat->for_each_cgroup) && stat->per_thread)
@@ -625,7 +626,7 @@ static const char *check_runs(const struct pf_settings *settings)
     if (settings->stat.flags & SUMMARIES && !stat->interval_ms)
         return "--summary needs --interval-print MS: without intervals that is all that is printed";
     if (stat->log_fd && settings->output)
-        return "give --output or --log-fd";
+        return "--output and --log-fd cannot be combined";
     return NULL;
 }
 

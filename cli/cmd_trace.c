@@ -182,7 +182,7 @@ static const struct pf_option filters[] = {
     PF_ROW(TEXT, "pid", 'p', "LIST", PF_AT(filter.pids), "Only these processes: 1,2. Without FILE: those that run now.",
            .first = true),
     PF_ROW(TEXT, "tid", 't', "LIST", PF_AT(filter.tids), "Only these threads. Without FILE: those that run now."),
-    PF_ROW(TEXT, "filter-pids", 0, "LIST", PF_AT(events.not_pids), "Not these processes: 1,2."),
+    PF_ROW(TEXT, "filter-pids", 0, "LIST", PF_AT(events.not_pids), "Leave out these processes: 1,2."),
     PF_ROW(TEXT, "comms", 'c', "LIST", PF_AT(filter.comms), "Only threads with these names: make,cc1."),
     {0},
 };
@@ -194,7 +194,7 @@ static const struct pf_option record_options[] = {
              .first = true),
     PF_ROW(TEXT, "uid", 'u', "USER", PF_AT(record.options.user), "All processes of a user."),
     PF_ROW(TEXT, "cgroup", 'G', "PATH", PF_AT(record.options.cgroup), "Only processes of a cgroup; with --all-cpus."),
-    RECORDED("no-inherit", 0, PERFILE_RECORDER_NO_INHERIT, "Not the processes that COMMAND starts."),
+    RECORDED("no-inherit", 0, PERFILE_RECORDER_NO_INHERIT, "Leave out the processes that COMMAND starts."),
     PF_ROW(TEXT, "delay", 'D', "MS", PF_AT(record.delay), "Start MS milliseconds after COMMAND."),
     PF_ROW(TEXT, "filter", 0, "FILTER", PF_AT(record.filters),
            "Only events of the preceding tracepoint of -e whose fields match: 'prev_pid != 0'.",

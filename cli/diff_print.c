@@ -205,7 +205,7 @@ static void put_header(const struct pf_diff_output *output)
                     pf_counted(info->before_count, "recordings before", recordings), info->after_count,
                     relative ? "percent of each recording" : "mean weight of a recording",
                     pf_diff_own(output->settings)->inclusive ? ", with callees" : "",
-                    info->sampling_only ? "; intervals are of sampling alone" : "");
+                    info->sampling_only ? "; intervals cover sampling error only" : "");
     if (pf_diff_own(output->settings)->per || pf_diff_own(output->settings)->work)
         pf_stream_print(output->stream, "weights are in %s\n", info->unit);
     put_columns(output, (const char *const[]){"before", "after", "difference", "", "95% interval"}, line, sizeof(line));

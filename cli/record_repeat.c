@@ -234,7 +234,7 @@ static void report_side(const struct side *side)
                    "machine is busy",
                    label);
     else if (spread > noisy)
-        pf_message("record: %s: runs differ much: only large changes will be seen; longer runs or more of them help",
+        pf_message("record: %s: runs vary a lot: only large changes can be detected; use longer runs, or more of them",
                    label);
 }
 
@@ -246,7 +246,7 @@ static void report_notes(const struct repeat *r)
         if (r->sides[i].total_count > 1)
             report_side(&r->sides[i]);
     if (r->runs < FEW_RUNS)
-        pf_message("record: to be compared, three runs are the least, and five are better");
+        pf_message("record: a comparison needs at least three runs; five are better");
     if (r->side_count == 2)
         pf_message_advice("record: perfile diff --before %s.before.* --after %s.after.*", r->base, r->base);
 }

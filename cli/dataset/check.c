@@ -125,7 +125,8 @@ static bool look(struct check *check, const struct pf_dataset_file *file, const 
 
     *rows = info.rows;
     if (!is_ok)
-        (void)add(check, "damaged", file->path, result < 0 ? error.message : "it has other bytes than were written");
+        (void)add(check, "damaged", file->path,
+                  result < 0 ? error.message : "its content has changed since it was written");
     return is_ok;
 }
 

@@ -161,7 +161,7 @@ static bool is_damaged(const struct source *source)
     const bool is_ok = pf_file_has_sum(source->file->path, source->sum);
 
     if (!is_ok)
-        pf_message("%s: it has other bytes than were written, and is not joined", source->file->path);
+        pf_message("%s: its content has changed since it was written, and it is not joined", source->file->path);
     return !is_ok;
 }
 

@@ -213,7 +213,7 @@ static int compare_keys(struct pf_dataset *dataset, const char *verb, const char
     if (!strncmp(text, version_line, strlen(version_line)) && line && (end = strchr(line + 1, '\n')) != NULL)
         snprintf(known, sizeof(known), "%.*s", (int)(end - line - 11), line + 11);
     if (!*known || !pf_dataset_keys(verb, known, &dataset->keys)) {
-        pf_message("%s: a dataset of another version of perfile, or none", dataset->path);
+        pf_message("%s: not a dataset that this version of perfile can read", dataset->path);
         return PF_STATUS_UNREADABLE;
     }
     if (!keys || *keys == dataset->keys)

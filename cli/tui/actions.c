@@ -41,7 +41,7 @@ void pf_tui_do_next_event(struct pf_tui *app)
     const size_t count = app->model.index->event_count;
 
     if (count < 2)
-        pf_tui_say(app, "There is one event only.");
+        pf_tui_say(app, "There is only one event.");
     else
         show_event(app, (app->model.event + 1) % count);
 }
@@ -51,7 +51,7 @@ void pf_tui_do_previous_event(struct pf_tui *app)
     const size_t count = app->model.index->event_count;
 
     if (count < 2)
-        pf_tui_say(app, "There is one event only.");
+        pf_tui_say(app, "There is only one event.");
     else
         show_event(app, (app->model.event + count - 1) % count);
 }
@@ -109,7 +109,7 @@ void pf_tui_do_pop(struct pf_tui *app)
     if (pf_tui_filters_pop(&app->model.filters))
         pf_tui_changed(app);
     else
-        pf_tui_say(app, "There is no filter to take off (q quits).");
+        pf_tui_say(app, "There is no filter to remove (q quits).");
 }
 
 void pf_tui_do_reset(struct pf_tui *app)
@@ -461,7 +461,7 @@ void pf_tui_do_notes(struct pf_tui *app)
     if (to && app->load.result < 0)
         fprintf(to, "\nReading failed: %s\n", app->load.input->error.message);
     if (to && fclose(to) == 0)
-        pf_tui_show_text(app, "Notes", *text ? text : "There is nothing to note yet.", 0);
+        pf_tui_show_text(app, "Notes", *text ? text : "No notes so far.", 0);
     free(text);
     free(notes);
 }
@@ -497,5 +497,5 @@ void pf_tui_do_zero(struct pf_tui *app)
         return;
     }
     atomic_store(&app->load.live->discards, true);
-    pf_tui_say(app, "The sums begin again.");
+    pf_tui_say(app, "The sums start again from 0.");
 }

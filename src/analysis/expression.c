@@ -45,7 +45,7 @@ static int add(struct parser *parser, struct pf_expression_step step)
     struct pf_expression *expression = parser->expression;
     parser->values += 1 - consumed_by(step.action);
     if (parser->values > PF_EXPRESSION_DEPTH)
-        return refuse(parser, "too long a chain");
+        return refuse(parser, "too many conditions in a row");
     if (!PF_APPEND(expression->allocator, expression->steps, expression->count, expression->capacity, step))
         return pf_fail_memory(parser->error, "expression");
     return 0;
@@ -105,7 +105,7 @@ static int parse_number(struct parser *parser)
     char *end;
     struct pf_expression_step step = {.action = NUMBER};
     if (!strchr(".0123456789", *parser->at) || !*parser->at)
-        return refuse(parser, *parser->at ? "neither a number nor an event of the recording" : "something is missing");
+        return refuse(parser, *parser->at ? "neither a number nor an event of the recording" : "an operand is missing");
     step.number = pf_parse_double(parser->at, &end);
     if (end == parser->at)
         return refuse(parser, "not a number");

@@ -407,7 +407,7 @@ static int skip_damage(struct perfile_reader *reader, struct pf_part *part, stru
     else if (position.bytes > position.got)
         snprintf(why, sizeof(why), "a record of %u bytes, %zu are there", position.bytes, position.got);
     else
-        snprintf(why, sizeof(why), "no sensible record follows");
+        snprintf(why, sizeof(why), "no valid record follows");
     bool cut = held < 8 || position.bytes > position.got;
     uint64_t at = frame->at, from = at + pf_min(frame->step, position.got);
     if (frame->previous_inexact && frame->previous + 8 < at && frame->previous + 8 >= frame->window->offset)
@@ -542,8 +542,8 @@ static int report_doubtful(struct perfile_reader *reader, struct pf_part *part, 
     } else {
         loss.rule = "record-content";
         loss.length = record->bytes;
-        snprintf(message, sizeof(message), "0x%" PRIx64 ": the content of a %s record of %u bytes makes no sense",
-                 record->offset, name ? name : "unknown", record->bytes);
+        snprintf(message, sizeof(message), "0x%" PRIx64 ": invalid content of a %s record of %u bytes", record->offset,
+                 name ? name : "unknown", record->bytes);
     }
     int result = report_loss(reader, part, frame, &loss, error);
     return result < 0 ? result : 1;

@@ -258,7 +258,7 @@ static int read_attrs(struct perfile_reader *reader, struct perfile_error *error
     const uint64_t stride = file->attr_size, bytes = bytes_of_attrs(reader);
     uint8_t *entry;
     if (stride < PF_ATTR_SIZE_MIN + 16 || stride > ATTR_BYTES_MAX)
-        return pf_diagnose_file(reader, "attr-size", PERFILE_LOSS, 16, "the header states a senseless size of attrs",
+        return pf_diagnose_file(reader, "attr-size", PERFILE_LOSS, 16, "the header states an impossible size of attrs",
                                 error);
     entry = pf_resize(reader->allocator, NULL, 0, (size_t)stride);
     if (!entry)

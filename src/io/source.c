@@ -74,8 +74,8 @@ static int ask_size(struct pf_source *source, struct perfile_error *error)
 {
     const int64_t bytes = source->callbacks.bytes(source->callbacks.context);
     if (bytes < 0)
-        return pf_fail(error, PERFILE_ERROR_READ, PERFILE_NO_OFFSET, "source", "its size cannot be had (%" PRId64 ")",
-                       bytes);
+        return pf_fail(error, PERFILE_ERROR_READ, PERFILE_NO_OFFSET, "source",
+                       "its size is not available (%" PRId64 ")", bytes);
     source->bytes = (uint64_t)bytes;
     return 0;
 }

@@ -85,7 +85,7 @@ int perfile_index_use(struct perfile_reader *reader, const void *data, size_t by
         return fail_absent(error, "it is too short");
     memcpy(&tail, at + bytes - sizeof(tail), sizeof(tail));
     if (pf_crc32(0, &tail, offsetof(struct pf_index_tail, crc)) != tail.crc)
-        return fail_absent(error, "it is damaged, or none");
+        return fail_absent(error, "it is damaged, or not an index");
     if (!pf_index_describe(reader, &recording) || !is_of(&tail, &recording))
         return fail_absent(error, "it belongs to another recording or another version");
     const struct pf_index_piece *marks = &tail.marks;

@@ -224,9 +224,9 @@ static bool track_with_first(struct pf_event_list *chosen, const struct perfile_
 #undef MOVE
     chosen->count = chosen->tracking;
     chosen->tracking = 0;
-    pf_events_note(options,
-                   "descriptors are short (ulimit -n): processes that are started while the recorder starts may "
-                   "have no names");
+    pf_events_note(
+        options, "few file descriptors are left (ulimit -n): processes that are started while the recorder starts may "
+                 "have no names");
     return true;
 }
 

@@ -101,13 +101,13 @@ static void report_debuginfod(const struct pf_symbols *symbols)
     if (d->late)
         pf_find_note(find, "debuginfod was too slow for %s", pf_part_of(d->late, d->asked, "files", files));
     if (d->large)
-        pf_find_note(find, "debuginfod sent too much for %s (debuginfod_bytes)",
+        pf_find_note(find, "what debuginfod sent for %s is above the size limit (debuginfod_bytes)",
                      pf_part_of(d->large, d->asked, "files", files));
     if (d->refused)
-        pf_find_note(find, "debuginfod was not asked for %s: it has sent too much (debuginfod_bytes)",
+        pf_find_note(find, "debuginfod was not asked for %s: the size limit was reached (debuginfod_bytes)",
                      pf_count_of(d->refused, "more files", files));
     if (d->skipped)
-        pf_find_note(find, "debuginfod was not asked for %s: its time is over (debuginfod_seconds)",
+        pf_find_note(find, "debuginfod was not asked for %s: the time limit was reached (debuginfod_seconds)",
                      pf_count_of(d->skipped, "more files", files));
 }
 

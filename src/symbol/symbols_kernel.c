@@ -180,7 +180,7 @@ static bool load_vmlinux(struct pf_symbols *symbols, struct pf_module_data *modu
                !pf_build_id_is_same(id, (size_t)bytes, module->build_id, module->build_id_bytes)) {
         module->public.build_id_differs = true;
         module->public.other_build_id = pf_symbols_hex(symbols, id, (size_t)bytes);
-        wrong = "it is another kernel than the recording's";
+        wrong = "it belongs to a different kernel";
     } else if (pf_symbol_table_from_elf(elf, NULL, symbols->allocator, &module->table, &error) < 0) {
         wrong = error.message;
     }

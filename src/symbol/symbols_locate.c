@@ -181,7 +181,7 @@ static const struct perfile_map *moved_code(struct pf_symbols *symbols, const st
     if (!module || module->kind != PF_MODULE_ELF || !module->table || !is_program(symbols, module))
         return NULL;
     if (!module->reported_moved)
-        pf_find_note(&symbols->find, "%s: its code was moved to other memory (large pages), which has its names",
+        pf_find_note(&symbols->find, "%s: its code was moved to large pages; samples there have its names",
                      module->public.name);
     module->reported_moved = true;
     return map->replaced;

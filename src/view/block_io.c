@@ -97,7 +97,7 @@ static const struct pf_column columns[] = {
     PF_REQUIRED(tid, I32, "", "Thread."),
     PF_COLUMN(cpu, U32, "", "Processor that issued it."),
     PF_COLUMN(error, I32, "", "0, or the error of the device; null: it did not complete."),
-    PF_REQUIRED(uncertain, BOOL, "", "Events were lost between its begin and its end."),
+    PF_REQUIRED(uncertain, BOOL, "", "Events were lost between its start and its end."),
 };
 
 static const struct pf_column sum_columns[] = {
@@ -109,16 +109,16 @@ static const struct pf_column sum_columns[] = {
     PF_REQUIRED(total, DURATION, "ns", "How long the device took, added up."),
     PF_COLUMN(minimum, DURATION, "ns", "The shortest of these."),
     PF_COLUMN(average, DURATION, "ns", "The average of these."),
-    PF_COLUMN(p50, DURATION, "ns", "Half of these are not longer, as estimated from the histogram."),
-    PF_COLUMN(p90, DURATION, "ns", "90 % of these are not longer, as estimated from the histogram."),
-    PF_COLUMN(p99, DURATION, "ns", "99 % of these are not longer, as estimated from the histogram."),
+    PF_COLUMN(p50, DURATION, "ns", "Half of these are no longer than this (estimated from the histogram)."),
+    PF_COLUMN(p90, DURATION, "ns", "90 % of these are no longer than this (estimated from the histogram)."),
+    PF_COLUMN(p99, DURATION, "ns", "99 % of these are no longer than this (estimated from the histogram)."),
     PF_COLUMN(maximum, DURATION, "ns", "The longest of these."),
     PF_COLUMN(queue_average, DURATION, "ns", "The average time in a queue before; null: it was not recorded."),
-    PF_COLUMN(queue_p50, DURATION, "ns", "Half of these are not longer, as estimated from the histogram."),
-    PF_COLUMN(queue_p99, DURATION, "ns", "99 % of these are not longer, as estimated from the histogram."),
+    PF_COLUMN(queue_p50, DURATION, "ns", "Half of these are no longer than this (estimated from the histogram)."),
+    PF_COLUMN(queue_p99, DURATION, "ns", "99 % of these are no longer than this (estimated from the histogram)."),
     PF_COLUMN(queue_maximum, DURATION, "ns", "The longest of these."),
     NAMED("uncertain", U64, "", sum_uncertain, true, false, "Requests around lost events."),
-    PF_REQUIRED_EXTRA(histogram, ADDRESSES, "", "How many took the device from 2^0, 2^1, ... ns on."),
+    PF_REQUIRED_EXTRA(histogram, ADDRESSES, "", "Histogram: how many took the device at least 2^0, 2^1, ... ns."),
 };
 
 /* ---- every request ----------------------------------------------------------------------------------------------- */

@@ -207,7 +207,7 @@ PF_PUT(srcline)
 static const struct pf_column line_columns[] = {
     PF_REQUIRED(line, ADDRESS, "", "Address of the line, in the process that accessed it first."),
     PF_COLUMN(phys_addr, ADDRESS, "", "Its physical address; null: not recorded."),
-    PF_COLUMN(data_symbol, TEXT, "", "Variable at the begin of the line."),
+    PF_COLUMN(data_symbol, TEXT, "", "Variable at the start of the line."),
     PF_COLUMN(data_dso, TEXT, "", "File or module that holds the line."),
     PF_REQUIRED_EXTRA(line_bytes, BYTES, "bytes",
                       "How long lines are on the machine that recorded; 64 when it does not say."),
@@ -305,7 +305,6 @@ static void report_notes(void *state, pf_on_note *notify, void *context)
         .unmatched = report_unmatched,                                                                                 \
         .notes = report_notes,                                                                                         \
     }
-LINE_VIEW(cache_lines,
-          "cache lines with the loads and stores that were sampled in them, those first that caches fight over",
+LINE_VIEW(cache_lines, "cache lines with the loads and stores that were sampled in them, the most contended first",
           line_columns);
 LINE_VIEW(cache_line_accesses, "the accesses to the bytes of a cache line, by the address of the code", row_columns);

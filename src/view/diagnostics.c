@@ -34,11 +34,11 @@ PF_PUT_AS(file, ONE, pf_set_text, one->file)
 PF_PUT_AS(message, ONE, pf_set_text, one->message)
 
 static const struct pf_column columns[] = {
-    PF_REQUIRED(rule, TEXT, "", "Id of the kind of oddity, as of check."),
+    PF_REQUIRED(rule, TEXT, "", "Rule that was broken, as check names it."),
     PF_REQUIRED(severity, TEXT, "",
                 "note: harmless; warning: the recording says so itself; loss: bytes could not be used."),
     PF_COLUMN(offset, U64, "bytes", "Where, in the file or the stream; null: it has no offset."),
-    PF_COLUMN(length, BYTES, "bytes", "How much is concerned; null: not known, or nothing."),
+    PF_COLUMN(length, BYTES, "bytes", "How many bytes are affected; null: not known, or none."),
     PF_COLUMN(file, TEXT, "", "Directories: which file; null: the first one."),
     PF_REQUIRED(message, TEXT, "", "What is wrong, as a sentence."),
 };
@@ -125,7 +125,7 @@ static bool found(const void *state)
 }
 
 const struct pf_view pf_view_diagnostics = {
-    .info = {"diagnostics", "everything that is odd about the recording"},
+    .info = {"diagnostics", "everything that is irregular in the recording"},
     .lists = {PF_COLUMNS(columns)},
     .not_filtered = ~0u,
     .state_bytes = sizeof(struct diagnostics),

@@ -131,8 +131,8 @@ static const struct pf_column first_columns[] = {
     PF_REQUIRED(name, TEXT, "", "Its name."),
 };
 static const struct pf_column last_columns[] = {
-    PF_COLUMN(period, U64, "", "Every how many of them a sample is taken; null where there is a frequency."),
-    PF_COLUMN(frequency, U64, "", "How many samples a second are aimed at; null where there is a period."),
+    PF_COLUMN(period, U64, "", "The period: one sample is taken every so many events; null where a frequency was set."),
+    PF_COLUMN(frequency, U64, "", "The frequency: samples per second; null where a period was set."),
     PF_REQUIRED(sample_fields, TEXTS, "", "What its samples have: the names of the bits of sample_type."),
     PF_REQUIRED(unit, TEXT, "", "What the period counts: ns, cycles, events ..."),
     PF_REQUIRED(ids, U64, "", "How many instances it has, one for each processor or thread."),

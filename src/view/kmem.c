@@ -79,11 +79,11 @@ PUT(slab, ping_pong, pf_set_u64, true, row->ping_pong)
 static const struct pf_column slab_columns[] = {
     PF_COLUMN(caller, TEXT, "",
               "The function that allocated, where rows are of callers: an address where there is no symbol."),
-    PF_COLUMN(address, ADDRESS, "", "What was given out, where rows are of addresses."),
+    PF_COLUMN(address, ADDRESS, "", "The allocated memory, where rows are of addresses."),
     PF_REQUIRED(hits, U64, "", "How often."),
-    PF_REQUIRED(allocated, BYTES, "bytes", "How much was given out."),
+    PF_REQUIRED(allocated, BYTES, "bytes", "How much was allocated."),
     PF_REQUIRED(requested, BYTES, "bytes", "How much was asked for."),
-    PF_COLUMN(fragmentation, F64, "percent", "The part of what was given out that was not asked for."),
+    PF_COLUMN(fragmentation, F64, "percent", "The part of what was allocated that was not asked for."),
     PF_REQUIRED(frees, U64, "", "How many of these were freed."),
     PF_REQUIRED(freed, BYTES, "bytes", "How much that was."),
     PF_REQUIRED(outstanding, BYTES, "bytes", "What was not freed before the end."),
@@ -153,7 +153,7 @@ static const struct pf_column page_columns[] = {
                 "Function that allocated, of pages the first one; an address where there is no symbol.",
                 .extra = false),
     PF_COLUMN(pfn, U64, "", "Number of the page, where rows are of pages."),
-    PF_REQUIRED(order, U32, "", "2 to the power of this are so many pages at once."),
+    PF_REQUIRED(order, U32, "", "Size of the allocation: 2 to the power of this, in pages."),
     PF_REQUIRED(type, TEXT, "", "Whether they can be moved: the kernel's migrate type."),
     PAGE_COLUMN(hits, U64, "", "How often.", .required = true),
     PAGE_COLUMN(allocated, BYTES, "bytes", "How much.", .required = true),
@@ -259,5 +259,5 @@ static void notes(void *state, pf_on_note *notify, void *context)
 
 KMEM_VIEW(kmem_slab, "allocations of the kernel's slab allocator, by caller or by address", pf_slab_events,
           slab_columns, "address");
-KMEM_VIEW(kmem_page, "pages of memory that the kernel gave out, by caller or by page", pf_pages_events, page_columns,
+KMEM_VIEW(kmem_page, "pages of memory that the kernel allocated, by caller or by page", pf_pages_events, page_columns,
           "page");

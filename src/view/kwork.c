@@ -68,15 +68,16 @@ PUT_IF(run_uncertain, pf_set_bool, true, run->uncertain)
         PF_REQUIRED(run_total, DURATION, "ns", "How long in all; what interrupted it is a part of that."),             \
         PF_COLUMN(run_average, DURATION, "ns", "The average run."),                                                    \
         PF_COLUMN(run_max, DURATION, "ns", "The longest run."),                                                        \
-        PF_COLUMN(run_p50, DURATION, "ns", "Half of the runs are not longer, as estimated from the histogram."),       \
-        PF_COLUMN(run_p99, DURATION, "ns", "99 % of the runs are not longer, as estimated from the histogram.")
+        PF_COLUMN(run_p50, DURATION, "ns",                                                                             \
+                  "Half of the runs are no longer than this (estimated from the histogram)."),                         \
+        PF_COLUMN(run_p99, DURATION, "ns", "99 % of the runs are no longer than this (estimated from the histogram).")
 #define WAIT_COLUMNS                                                                                                   \
     PF_REQUIRED(waits, U64, "",                                                                                        \
                 "How often it was raised, or its work activated, on whatever CPU, and then ran here."),                \
         PF_COLUMN(wait_average, DURATION, "ns", "The average time from the first raise to the run."),                  \
         PF_COLUMN(wait_max, DURATION, "ns", "The longest of these."),                                                  \
-        PF_COLUMN(wait_p50, DURATION, "ns", "Half of these are not longer, as estimated from the histogram."),         \
-        PF_COLUMN(wait_p99, DURATION, "ns", "99 % of these are not longer, as estimated from the histogram.")
+        PF_COLUMN(wait_p50, DURATION, "ns", "Half of these are no longer than this (estimated from the histogram)."),  \
+        PF_COLUMN(wait_p99, DURATION, "ns", "99 % of these are no longer than this (estimated from the histogram).")
 #define OTHER_COLUMNS                                                                                                  \
     PF_REQUIRED(uncertain, U64, "", "Runs around lost events: they may be several."),                                  \
         PF_REQUIRED_EXTRA(id, U64, "", "Number of the interrupt, vector of the softirq, address of the work."),        \
@@ -91,8 +92,8 @@ PUT_IF(run_uncertain, pf_set_bool, true, run->uncertain)
         PF_EXTRA(delay_max_end, TIME, "ns", "When that ended."),                                                       \
         PF_REQUIRED_EXTRA(open, BOOL, "", "It was running at the end; that is not among the runs."),                   \
         PF_REQUIRED_EXTRA(raised, BOOL, "", "It was raised and had not run at the end."),                              \
-        PF_EXTRA(run_histogram, ADDRESSES, "", "How many runs took from 2^0, 2^1, ... ns on."),                        \
-        PF_EXTRA(wait_histogram, ADDRESSES, "", "How many waits took from 2^0, 2^1, ... ns on.")
+        PF_EXTRA(run_histogram, ADDRESSES, "", "Histogram: how many runs took at least 2^0, 2^1, ... ns."),            \
+        PF_EXTRA(wait_histogram, ADDRESSES, "", "Histogram: how many waits took at least 2^0, 2^1, ... ns.")
 
 static const struct pf_column columns[] = {WHAT_COLUMNS, RUN_COLUMNS, WAIT_COLUMNS, OTHER_COLUMNS};
 static const struct pf_column wait_columns[] = {WHAT_COLUMNS, WAIT_COLUMNS, RUN_COLUMNS, OTHER_COLUMNS};

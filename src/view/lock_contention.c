@@ -59,15 +59,15 @@ static const struct pf_column columns[] = {
     PF_COLUMN(average, DURATION, "ns", "The average of these."),
     PF_COLUMN(maximum, DURATION, "ns", "The longest of these."),
     PF_COLUMN(minimum, DURATION, "ns", "The shortest of these."),
-    PF_COLUMN(p50, DURATION, "ns", "Half of these are not longer, as estimated from the histogram."),
-    PF_COLUMN(p90, DURATION, "ns", "90 % of these are not longer, as estimated from the histogram."),
-    PF_COLUMN(p99, DURATION, "ns", "99 % of these are not longer, as estimated from the histogram."),
+    PF_COLUMN(p50, DURATION, "ns", "Half of these are no longer than this (estimated from the histogram)."),
+    PF_COLUMN(p90, DURATION, "ns", "90 % of these are no longer than this (estimated from the histogram)."),
+    PF_COLUMN(p99, DURATION, "ns", "99 % of these are no longer than this (estimated from the histogram)."),
     PF_REQUIRED(uncertain, U64, "", "Of these, those around lost events: they may be several."),
     PF_REQUIRED(open, U64, "", "Waits that were pending at the end; they are not in the totals."),
     PF_EXTRA(open_time, DURATION, "ns", "How long the first of these had lasted."),
     PF_EXTRA(function, TEXT, "", "The caller's function, without the offset in it."),
     PF_EXTRA(caller_address, ADDRESS, "", "The caller's address."),
-    PF_EXTRA(histogram, ADDRESSES, "", "How many waits were from 2^0, 2^1, ... ns on."),
+    PF_EXTRA(histogram, ADDRESSES, "", "Histogram: how many waits took at least 2^0, 2^1, ... ns."),
 };
 
 /* ---- rows -------------------------------------------------------------------------------------------------------- */

@@ -246,10 +246,11 @@ PF_PUT(stack)
     PF_REQUIRED(count, U64, "", "How many " what " there are."), PF_REQUIRED(total_ns, DURATION, "ns", "Their sum."),  \
         PF_REQUIRED_EXTRA(avg_ns, DURATION, "ns", "Their average."),                                                   \
         PF_REQUIRED_EXTRA(min_ns, DURATION, "ns", "The shortest of them."),                                            \
-        PF_REQUIRED_EXTRA(p50_ns, DURATION, "ns", "Half of them are not longer, as estimated from the histogram."),    \
-        PF_REQUIRED_EXTRA(p99_ns, DURATION, "ns", "99 % are not longer, as estimated from the histogram."),            \
+        PF_REQUIRED_EXTRA(p50_ns, DURATION, "ns",                                                                      \
+                          "Half of them are no longer than this (estimated from the histogram)."),                     \
+        PF_REQUIRED_EXTRA(p99_ns, DURATION, "ns", "99 % are no longer than this (estimated from the histogram)."),     \
         PF_REQUIRED(max_ns, DURATION, "ns", "The longest of them."),                                                   \
-        PF_REQUIRED_EXTRA(histogram, ADDRESSES, "", "How many there are from 2^0, 2^1, ... ns on.")
+        PF_REQUIRED_EXTRA(histogram, ADDRESSES, "", "Histogram: how many took at least 2^0, 2^1, ... ns.")
 
 static const struct pf_column off_columns[] = {
     PF_COLUMN(comm, TEXT, "", "Name of the thread."),

@@ -55,13 +55,13 @@ static const struct pf_column columns[] = {
     PF_REQUIRED(avg_ns, DURATION, "ns", "The average of these delays."),
     PF_REQUIRED(max_ns, DURATION, "ns", "The longest delay."),
     PF_REQUIRED(total_ns, DURATION, "ns", "Their sum."),
-    PF_REQUIRED(p50_ns, DURATION, "ns", "Half of the delays are not longer, as estimated from the histogram."),
-    PF_REQUIRED(p90_ns, DURATION, "ns", "90 % of the delays are not longer, as estimated from the histogram."),
-    PF_REQUIRED(p99_ns, DURATION, "ns", "99 % of the delays are not longer, as estimated from the histogram."),
+    PF_REQUIRED(p50_ns, DURATION, "ns", "Half of the delays are no longer than this (estimated from the histogram)."),
+    PF_REQUIRED(p90_ns, DURATION, "ns", "90 % of the delays are no longer than this (estimated from the histogram)."),
+    PF_REQUIRED(p99_ns, DURATION, "ns", "99 % of the delays are no longer than this (estimated from the histogram)."),
     PF_REQUIRED(max_start, TIME, "ns", "When the longest one began; 0: none was above 0."),
     PF_REQUIRED(max_end, TIME, "ns", "When it ended."),
     PF_REQUIRED(unknown, U64, "", "Delays that a loss of records may have cut; they are not among the others."),
-    PF_REQUIRED_EXTRA(histogram, ADDRESSES, "", "How many delays there are from 2^0, 2^1, ... ns on."),
+    PF_REQUIRED_EXTRA(histogram, ADDRESSES, "", "Histogram: how many delays took at least 2^0, 2^1, ... ns."),
 };
 
 static bool take(void *state, struct pf_sched *sched)

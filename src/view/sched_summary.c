@@ -32,11 +32,12 @@ struct summary {
     PF_REQUIRED(part##_ns, DURATION, "ns", "Sum of the times that it " what "."),                                      \
         PF_EXTRA(part##_min_ns, DURATION, "ns", "The shortest of them."),                                              \
         PF_COLUMN(part##_avg_ns, DURATION, "ns", "Their average."),                                                    \
-        PF_EXTRA(part##_p50_ns, DURATION, "ns", "Half of them are not longer, as estimated from the histogram."),      \
-        PF_EXTRA(part##_p90_ns, DURATION, "ns", "90 % are not longer."),                                               \
-        PF_COLUMN(part##_p99_ns, DURATION, "ns", "99 % are not longer, as estimated from the histogram."),             \
+        PF_EXTRA(part##_p50_ns, DURATION, "ns",                                                                        \
+                 "Half of them are no longer than this (estimated from the histogram)."),                              \
+        PF_EXTRA(part##_p90_ns, DURATION, "ns", "90 % are no longer than this."),                                      \
+        PF_COLUMN(part##_p99_ns, DURATION, "ns", "99 % are no longer than this (estimated from the histogram)."),      \
         PF_COLUMN(part##_max_ns, DURATION, "ns", "The longest of them."),                                              \
-        PF_REQUIRED_EXTRA(part##_histogram, ADDRESSES, "", "How many there are from 2^0, 2^1, ... ns on.")
+        PF_REQUIRED_EXTRA(part##_histogram, ADDRESSES, "", "Histogram: how many took at least 2^0, 2^1, ... ns.")
 
 static void set_parent(struct pf_vector *vector, const struct pf_sched_life *life)
 {
@@ -131,16 +132,16 @@ static const struct pf_column cpu_columns[] = {
     PF_REQUIRED(switches, U64, "", "How often it changed its task."),
     PF_REQUIRED(busy_ns, DURATION, "ns", "How long it had a task."),
     PF_REQUIRED(idle_ns, DURATION, "ns", "How long it had none."),
-    PF_COLUMN(idle_percent, F64, "percent", "The share of the latter; null: nothing is known."),
+    PF_COLUMN(idle_percent, F64, "percent", "The share of idle time; null: not known."),
     PF_REQUIRED(wakings, U64, "", "How often a task was woken on it."),
     CPU_COLUMN(preemptions, cpu_preemptions, U64, "", "How often a task was preempted on it.", .required = true),
     PF_REQUIRED(delays, U64, "", "How often a task ran on it whose delay is known."),
     CPU_COLUMN(delay_ns, cpu_delay_ns, DURATION, "ns", "How long these had waited for it in all.", .required = true),
-    CPU_COLUMN(delay_p50_ns, cpu_delay_p50_ns, DURATION, "ns", "Half of them waited not longer."),
-    CPU_COLUMN(delay_p99_ns, cpu_delay_p99_ns, DURATION, "ns", "99 % of them waited not longer."),
+    CPU_COLUMN(delay_p50_ns, cpu_delay_p50_ns, DURATION, "ns", "Half of them waited no longer than this."),
+    CPU_COLUMN(delay_p99_ns, cpu_delay_p99_ns, DURATION, "ns", "99 % of them waited no longer than this."),
     CPU_COLUMN(delay_max_ns, cpu_delay_max_ns, DURATION, "ns", "The longest of these delays."),
-    CPU_COLUMN(delay_histogram, cpu_delay_histogram, ADDRESSES, "", "How many there are from 2^0, 2^1, ... ns on.",
-               .required = true, .extra = true),
+    CPU_COLUMN(delay_histogram, cpu_delay_histogram, ADDRESSES, "",
+               "Histogram: how many took at least 2^0, 2^1, ... ns.", .required = true, .extra = true),
     PF_REQUIRED(lost, U64, "records", "Records that were lost on it."),
     CPU_COLUMN(unknown, cpu_unknown, U64, "", "Runs on it that are not known; no sum has them.", .required = true),
 };

@@ -93,7 +93,7 @@ PF_PUT(path)
 
 static const struct pf_column columns[] = {
     PF_COLUMN(time, TIME, "ns", "When it was entered; null: that was not seen."),
-    PF_COLUMN(duration, DURATION, "ns", "How long it took; null: its begin or its end was not seen."),
+    PF_COLUMN(duration, DURATION, "ns", "How long it took; null: its start or its end was not seen."),
     PF_COLUMN(comm, TEXT, "", "Name of the thread."),
     PF_REQUIRED(pid, I32, "", "Process."),
     PF_REQUIRED(tid, I32, "", "Thread."),
@@ -103,11 +103,11 @@ static const struct pf_column columns[] = {
                  .fresh = true),
     PF_COLUMN(result, I64, "", "What it returned; null: it did not."),
     PF_COLUMN(error, TEXT, "", "Name of the error that it returned."),
-    PF_REQUIRED(uncertain, BOOL, "", "Events were lost between its begin and its end: it may be several calls."),
+    PF_REQUIRED(uncertain, BOOL, "", "Events were lost between its start and its end: it may be several calls."),
     PF_EXTRA(end_time, TIME, "ns", "When it returned; null: that was not seen."),
     PF_REQUIRED_EXTRA(number, I64, "", "Its number."),
     PF_EXTRA(abi, TEXT, "", "The binary interface that the number belongs to."),
-    PF_EXTRA(values, ADDRESSES, "", "The six arguments as numbers; those that the call has not got are meaningless."),
+    PF_EXTRA(values, ADDRESSES, "", "The six arguments as numbers; those that the call does not have are meaningless."),
     PF_EXTRA(path, TEXT, "", "The file that it is about, as far as events reported it."),
     PF_EXTRA(cgroup, TEXT, "", "Control group of the thread."),
 };

@@ -86,7 +86,7 @@ def main():
             command = [perfile, 'report', '--debuginfod-max-size', str(LIMIT), '--format', 'csv', recording]
             done = subprocess.run(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                                   timeout=60, check=False)
-            wanted = 'debuginfod sent too much for '
+            wanted = 'what debuginfod sent for '
             if done.returncode or wanted not in done.stderr:
                 sys.exit(f'{kind}: exit status {done.returncode}, said {done.stderr!r} instead of {wanted!r}')
             if largest(cache) > LIMIT or server.sent >= MOST:

@@ -186,8 +186,8 @@ def check_groups(files):
 
 
 def check_refusals(files):
-    files.fails('SELECT 1', 'dataset', files.recordings[0], message='recordings and Parquet files cannot be asked together')
-    files.fails('.tables', 'dataset', files.recordings[0], message='cannot be asked together')
+    files.fails('SELECT 1', 'dataset', files.recordings[0], message='recordings and Parquet files cannot be queried together')
+    files.fails('.tables', 'dataset', files.recordings[0], message='cannot be queried together')
     done = files.query('--pid', '1', 'SELECT 1', 'flat')
     expect(f'a filter: {done.stderr}', done.returncode == USAGE and 'a statement chooses rows of Parquet files by WHERE' in done.stderr)
     files.fails('SELECT * FROM made_up', 'flat', message='no such table: made_up; there are events, ')

@@ -92,7 +92,7 @@ PROGRAM = {'bin/go': go_names.program(go_names.Table('1.20'))}
 LIBRARY = {'bin/go': go_names.program(go_names.Table('1.20'), kind=3)}
 BINARY, MEMORY = mapped('/bin/go', TEXT, pgoff=PAGE), mapped('//anon', TEXT, prot=7) + mapped('//anon', TEXT)
 NAMED = ['main.main (/bin/go)']
-MOVED = '/bin/go: its code was moved to other memory (large pages), which has its names'
+MOVED = '/bin/go: its code was moved to large pages; samples there have its names'
 case('moved code', BINARY + MEMORY + sample(TEXT), PROGRAM, NAMED, note=MOVED)
 case('moved code, memory of large pages', BINARY + mapped('/anon_hugepage (deleted)', TEXT) + sample(TEXT), PROGRAM, NAMED, note=MOVED)
 case('moved code of a parent', BINARY + MEMORY + 'record FORK pid=8 ppid=7 tid=8 ptid=7 time=5 | pid=7 tid=7 time=5\n' + sample(TEXT, 8),

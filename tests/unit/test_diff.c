@@ -438,7 +438,7 @@ static void split_by_compilers(void **state)
     close_sides(&s);
     open_sides(&s, 3, split, complete);
     compare(&s);
-    assert_true(has_note(s.diff, "f.part.0 is not apart from f any more"));
+    assert_true(has_note(s.diff, "f.part.0 was merged into f"));
     close_sides(&s);
 }
 
@@ -451,11 +451,11 @@ static void code_that_moved(void **state)
     (void)state;
     open_sides(&s, 4, then, now);
     compare(&s);
-    assert_true(has_note(s.diff, "f has less and step as much more"));
+    assert_true(has_note(s.diff, "f lost about as much as step gained"));
     perfile_diff_close(s.diff);
     s.options.flags = PERFILE_DIFF_INCLUSIVE;
     compare(&s);
-    assert_false(has_note(s.diff, "as much more"));
+    assert_false(has_note(s.diff, "lost about as much"));
     close_sides(&s);
 }
 

@@ -622,7 +622,7 @@ static bool note_pair(struct perfile_diff *d, const struct perfile_diff_row *les
     char text[512], names[2][128];
     perfile_name_fit(less->thread ? less->thread : less->function, 100, names[0], sizeof(names[0]));
     perfile_name_fit(more->thread ? more->thread : more->function, 100, names[1], sizeof(names[1]));
-    snprintf(text, sizeof(text), "%s has less and %s as much more: %s", names[0], names[1],
+    snprintf(text, sizeof(text), "%s lost about as much as %s gained: %s", names[0], names[1],
              less->thread ? "work may have moved between these threads"
                           : "code may have moved from one to the other, by inlining or splitting");
     return put_note(d, text);
@@ -649,8 +649,8 @@ static bool note_few(struct perfile_diff *d)
     char text[256];
     if (d->sampling_only)
         return put_note(
-            d, "one run a side cannot show how much runs differ: no verdicts, and intervals cover sampling alone; "
-               "record three or more a side, or assume a noise");
+            d, "one run per side cannot show run-to-run noise: no verdicts, and intervals cover sampling error only; "
+               "record three or more per side, or state --noise");
     if (isinf(d->total.df)) {
         pf_format(text, sizeof(text), "a noise of %.3g%% between runs is assumed", 100 * d->options.noise);
         return put_note(d, text);
@@ -662,7 +662,7 @@ static bool note_maps(struct perfile_diff *d)
 {
     char text[512];
     for (size_t i = 0; i < d->options.map_count; i++) {
-        snprintf(text, sizeof(text), "nothing before is called as '%.300s' says", d->options.maps[i]);
+        snprintf(text, sizeof(text), "no row before has the name in '%.300s'", d->options.maps[i]);
         if (!d->diff.used_maps[i] && !put_note(d, text))
             return false;
     }

@@ -85,7 +85,7 @@ static bool report_part(const struct pf_diff_match *match, const struct part *pa
         alias->other = part->name + 1;
     }
     return pf_diff_notify(match,
-                          of[0] > 0 ? "%s is not apart from %s any more: both are one row"
+                          of[0] > 0 ? "%s was merged into %s: both are one row"
                                     : "%s is a part of %s that the compiler made: both are one row",
                           diff->texts[part->name], diff->texts[pf_diff_function_at(diff, part->function)->name]);
 }

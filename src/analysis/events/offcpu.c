@@ -323,12 +323,11 @@ void pf_offcpu_report_missing(struct pf_offcpu *offcpu, pf_on_note *notify, void
                pf_part_of(offcpu->without_stack, offcpu->delivered, "times off CPU have no stack", text));
     }
     if (offcpu->without_waker) {
-        notify(notify_context,
-               pf_count_of(offcpu->without_waker, "times off CPU were ended by a task that is not known", text));
+        notify(notify_context, pf_count_of(offcpu->without_waker, "times off CPU were ended by an unknown task", text));
     }
     if (offcpu->cut) {
         notify(notify_context,
-               pf_count_of(offcpu->cut, "times off CPU are left out: a loss of records hides how long", text));
+               pf_count_of(offcpu->cut, "times off CPU are left out: unknown length because of lost records", text));
     }
 }
 

@@ -866,7 +866,7 @@ void pf_switches_notify(struct pf_switches *switches, pf_on_note *notify, void *
     pf_switches_notify_cpus(switches, notify, context);
     if (switches->cut_count) {
         snprintf(text, sizeof(text), "%s: records were lost, or an event is missing",
-                 pf_count_of(switches->cut_count, "intervals are of unknown length and in no sum", count));
+                 pf_count_of(switches->cut_count, "intervals have an unknown length and are in no sum", count));
         notify(context, text);
     }
     if (switches->mismatch_count && switches->reading.have.switches && !seems_per_task(switches)) {

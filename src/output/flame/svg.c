@@ -502,7 +502,7 @@ static void put_note(struct drawing *drawing, double y)
     char frames[PF_COUNTED_BYTES];
     pf_put_format(text, "<text id=\"note\" x=\"%.0f\" y=\"%.0f\">", drawing->width - PAD, y);
     if (drawing->gone)
-        pf_put_format(text, "%.2f%% of before is in stacks that are no more. ",
+        pf_put_format(text, "%.2f%% of the weight before is in stacks that no longer exist. ",
                       100 * share(drawing->gone, drawing->view.before_total));
     if (drawing->pruned)
         pf_put_string(text, pf_count_of(drawing->pruned, "frames are not drawn", frames));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* `perf sched map`: which task each CPU has, a line for each switch. */
+/* `perf sched map`: which task each CPU runs, a line for each switch. */
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -201,6 +201,6 @@ static int write_map(struct perfile_reader *reader, const struct perfile_output_
 }
 
 const struct pf_output pf_output_sched_map = {
-    .info = {"sched_map", "stdio", "which task each CPU has, a line for each switch, as perf sched map prints it"},
+    .info = {"sched_map", "stdio", "which task each CPU runs, a line for each switch, as perf sched map prints it"},
     .write = write_map,
 };

@@ -92,9 +92,10 @@ static int read_event(const struct parse *parse, char *text, struct pf_probe_poi
         point->group = text;
         point->event = colon + 1;
         if (!pf_probe_is_name(point->group))
-            return refuse(parse, "the name of a group consists of letters, digits and _");
+            return refuse(parse, "the name of a group can only have letters, digits and _");
     }
-    return pf_probe_is_name(point->event) ? 0 : refuse(parse, "the name of an event consists of letters, digits and _");
+    return pf_probe_is_name(point->event) ? 0
+                                          : refuse(parse, "the name of an event can only have letters, digits and _");
 }
 
 /* What follows one of the marks. */
@@ -103,18 +104,18 @@ static int read_part(const struct parse *parse, char mark, char *text, struct pf
     switch (mark) {
     case ':':
         point->has_line = true;
-        return read_line(text, &point->line) ? 0 : refuse(parse, "after : follows the number of a line");
+        return read_line(text, &point->line) ? 0 : refuse(parse, "a line number must follow :");
     case '+':
         point->has_offset = true;
-        return read_unsigned(text, &point->offset) ? 0 : refuse(parse, "after + follows a number of bytes");
+        return read_unsigned(text, &point->offset) ? 0 : refuse(parse, "a number of bytes must follow +");
     case '@':
         if (point->file)
             return refuse(parse, "it has two files");
         point->file = text;
-        return *text ? 0 : refuse(parse, "after @ follows the name of a source file");
+        return *text ? 0 : refuse(parse, "the name of a source file must follow @");
     case '%':
         point->is_return = true;
-        return strcmp(text, "return") == 0 ? 0 : refuse(parse, "after % only return can follow");
+        return strcmp(text, "return") == 0 ? 0 : refuse(parse, "only return can follow %");
     default:
         return pf_fail(parse->error, PERFILE_ERROR_UNSUPPORTED, PERFILE_NO_OFFSET, "probe",
                        "%.200s: patterns of lines (;) are not supported", parse->text);
@@ -128,9 +129,9 @@ static int check_point(const struct parse *parse, const struct pf_probe_point *p
     if (!point->function && (!point->file || !point->has_line))
         return refuse(parse, "it has neither a function nor FILE:LINE");
     if (!point->function && point->has_offset)
-        return refuse(parse, "an offset follows a function");
+        return refuse(parse, "an offset needs a function");
     if (point->is_return && (!point->function || point->has_offset || point->has_line || point->has_address))
-        return refuse(parse, "%return follows a function alone");
+        return refuse(parse, "%return needs a function without offset and line");
     if (point->has_address && (point->has_line || point->file))
         return refuse(parse, "an address has neither a file nor a line");
     return 0;
@@ -148,7 +149,7 @@ static int read_function(const struct parse *parse, char *text, struct pf_probe_
     point->function = text;
     point->has_address = strncmp(text, "0x", 2) == 0;
     if (point->has_address && !read_unsigned(text, &point->address))
-        return refuse(parse, "0x begins an address");
+        return refuse(parse, "an address must begin with 0x");
     return *text ? 0 : refuse(parse, "the name of the function is missing");
 }
 

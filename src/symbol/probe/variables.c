@@ -181,7 +181,7 @@ static const char *use_element(struct reading *r, Dwarf_Die *type, int64_t index
     Dwarf_Die element;
     const int tag = dwarf_tag(type);
     if (tag != DW_TAG_pointer_type && tag != DW_TAG_array_type)
-        return "[] follows a pointer or an array";
+        return "[] needs a pointer or an array";
     if (!pf_probe_type(type, true, &element))
         return "its elements have no type";
     const int bytes = pf_probe_type_bytes(r->target, &element);
