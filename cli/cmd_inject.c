@@ -15,7 +15,7 @@ struct settings {
     const char *jit_dir; /* NULL: not given */
     bool sched_stat;
     bool strip;
-    bool unwind;
+    bool unwind, aslr;
     const char *itrace; /* NULL: not given */
 };
 
@@ -35,6 +35,10 @@ static const struct pf_option options[] = {
            "Write the files of -j to DIR. The default is the output's directory, or the current one if the output is "
            "not a file. The output contains the name of DIR.",
            .is_output = true),
+    PF_FLAG("aslr", 0, PF_OWN(aslr),
+            "Move all mappings, and with them all addresses, as if the programs had been loaded elsewhere. Registers, "
+            "dumped stacks and AUX data, which hold addresses, are left out, and texts and pointers of tracepoints are "
+            "replaced. Names stay: perfile anonymize replaces these, too."),
     PF_FLAG("sched-stat", 's', PF_OWN(sched_stat),
             "Show where threads slept, and how long: join sched:sched_stat_* with the preceding sched:sched_switch. "
             "The remaining samples are those of sched:sched_switch, with the time slept as their period."),
@@ -72,6 +76,23 @@ static int inject_code(struct perfile_reader *reader, struct perfile_writer *wri
     return result;
 }
 
+/* Everything stays but addresses, and what holds them. */
+static int move_addresses(struct perfile_reader *reader, struct perfile_writer *writer,
+                          const struct perfile_edit_options *edit_options, struct perfile_edit_report *report,
+                          struct perfile_error *error)
+{
+    struct perfile_anonymize_options how = PERFILE_ANONYMIZE_OPTIONS_INIT;
+    struct perfile_anonymize_report made = PERFILE_ANONYMIZE_REPORT_INIT;
+
+    how.keep = "comms,paths,inodes,build-ids,symbols,events,cgroups,host,release,command,cpu,topology,pmus,tracing,"
+               "clock,times,pids";
+    how.edit = edit_options;
+    const int result = perfile_anonymize(reader, writer, &how, &made, error);
+    if (made.edit)
+        *report = *made.edit;
+    return result;
+}
+
 static int inject(struct perfile_reader *reader, struct perfile_writer *writer, const struct pf_settings *settings,
                   const struct perfile_edit_options *edit_options, struct perfile_edit_report *report,
                   struct perfile_error *error)
@@ -80,6 +101,9 @@ static int inject(struct perfile_reader *reader, struct perfile_writer *writer, 
     struct perfile_inject_options how = PERFILE_INJECT_OPTIONS_INIT;
     struct perfile_unwinder *unwinder = NULL;
     struct perfile_code_reader *code = NULL;
+
+    if (pf_own(settings)->aslr)
+        return move_addresses(reader, writer, edit_options, report, error);
     int result = pf_own(settings)->unwind ? perfile_unwinder_open(reader, &symbols, &unwinder, error) : 0;
 
     if (result == 0 && pf_own(settings)->itrace)
@@ -157,8 +181,14 @@ static char *folder_of_output(const char *output)
 
 static int run(const struct pf_command *command, struct pf_settings *settings)
 {
+    const struct settings *own = pf_own(settings);
     char *folder = NULL;
 
+    if (own->aslr && (own->build_ids || own->all_build_ids || own->hit_maps || own->all_maps || own->jit ||
+                      own->sched_stat || own->strip || own->unwind || own->itrace)) {
+        pf_message("inject: --aslr cannot be combined with other changes; run perfile inject twice");
+        return PF_STATUS_USAGE;
+    }
     if (!settings->output && !isatty(STDOUT_FILENO))
         settings->output = "-"; /* as perf has it */
     if (pf_own(settings)->jit && !pf_own(settings)->jit_dir && settings->output)
