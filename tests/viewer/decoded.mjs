@@ -155,6 +155,19 @@ async function compareOffCpu(recording) {
   }
 }
 
+/* B3: ranges of time off CPU are the clipped intervals, in the graph and in the time line; and a part of all. */
+function compareClipped(recording) {
+  const { data, query, answers } = decode(pageOf(recording)), { from, to } = data.intervals, next = seeded(5);
+  const { total: all } = query.filter(data, { measure: "all" });
+  for (let i = 0; i < 50; i++) {
+    const [a, b] = [next(data.span), next(data.span) + 1].sort((x, y) => x - y), { total } = query.filter(data, { measure: "all", time: [a, b] });
+    const wanted = from.reduce((sum, start, k) => sum + Math.max(0, Math.min(to[k], b) - Math.max(start, a)), 0);
+    const { off } = answers.lanes({ filter: { event: data.event, measure: "all" }, by: null, count: 7, from: a, to: b });
+    const line = off.reduce((sum, row) => row.reduce((x, y) => x + y, sum), 0);
+    check(`B3: ${recording}: off CPU from ${a} to ${b}`, total === wanted && total <= all && Math.abs(line - wanted) < 1, [total, line, wanted, all]);
+  }
+}
+
 /* D13: of time on and off CPU, each frame knows which part is off CPU: in the graph, turned round, and of callers and callees. */
 function compareHatched(recording) {
   const { data, query, answers } = decode(pageOf(recording)), all = query.filter(data, { measure: "all" }).total;
@@ -205,6 +218,19 @@ function evenSamples() {
     lines.push(`sample event=0 misc=2 ip=0x${(0x400000 + (i % 7) * 4096).toString(16)} pid=5 tid=5 time=${1000000 + i * EVERY} period=${EVERY}`);
   return lines.join("\n");
 }
+/* Any range is what --time gives, but for one slice at most where samples are joined. */
+function compareRanges(recording, what, { data, query }, width) {
+  const next = seeded(4);
+  for (let i = 0; i < 50; i++) {
+    const [a, b] = [next(data.span), next(data.span) + 1].sort((x, y) => x - y), { total } = query.filter(data, { event: 0, time: [a, b] });
+    const wanted = (Math.ceil(b / EVERY) - Math.ceil(a / EVERY)) * EVERY;
+    check(`${what}: any range, from ${a} to ${b}`, Math.abs(total - wanted) <= width, [total, wanted]);
+    if (i >= 3) continue;
+    const [from, to] = [a, b - 1].map(at => ((at + data.first) / 1e9).toFixed(9));
+    const sum = ask("flame", "--no-inline", "--format", "folded", "--time", `${from},${to}`, recording).trim().split("\n").reduce((all, line) => all + +line.slice(line.lastIndexOf(" ") + 1), 0);
+    check(`${what}: --time ${from},${to}`, sum === wanted, [sum, wanted]);
+  }
+}
 async function testEven() {
   const recording = assembled("even", evenSamples());
   for (const size of ["60000", "20000", "6000", "3000"]) {
@@ -222,7 +248,9 @@ async function testEven() {
       const wanted = Math.ceil(b / EVERY) - Math.ceil(a / EVERY), { total } = query.filter(data, { event: 0, time: [a, b] });
       check(`${what}: from ${a} to ${b}`, total === wanted * EVERY, [total / EVERY, wanted]);
     }
+    compareRanges(recording, what, { data, query }, slice.width);
   }
+  compareRanges(recording, "B2: not joined", decode(pageOf(recording, "--page-size", "64M")), 0);
 }
 
 /* Forks, execs and exits of threads of the page, and losses, as `perfile table records` has them: [time, thread, kind, text]. */
@@ -618,6 +646,7 @@ if (assemble) {
   check("C1: threads whose names differ in digits are one", joined.has("thread *") && !joined.has("thread 5"), [...joined]);
   for (const recording of [inputs.find(path => /clock/.test(path)), ...recordings.filter(path => /offcpu-cs|sched-tiny/.test(path))]) {
     await compareOffCpu(recording);
+    compareClipped(recording);
     compareHatched(recording);
   }
 }
