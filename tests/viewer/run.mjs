@@ -875,7 +875,7 @@ function pixels(canvas) {
 /* The same page three times: as it is, with a worker for what takes long, and with one that fails: they show the same. Trees of
  * leaves are made as they are looked at in the second one. */
 async function testBackground(browser) {
-  const plain = make("reporthtml", 1500),
+  const plain = make("reporthtml", 400),
     large = join(folder, "large.html");
   writeFileSync(large, readFileSync(plain, "utf8").replace("LARGE = 150000", "LARGE = 1").replace("SMALL = 20000", "SMALL = 0").replace("FINE = 4096", "FINE = 40"));
   const source = fails => `window.pixels = ${pixels}; window.workers = 0, window.asked = new Set();
