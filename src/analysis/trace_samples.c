@@ -95,6 +95,7 @@ struct trace {
     const struct perfile_record *waiting;           /* NULL: there is none of which notice has to be taken */
     struct perfile_record record;
     uint8_t *data; /* of the record */
+    bool swaps;    /* its numbers have the other byte order */
 };
 
 static uint64_t space_of(void *context, int32_t pid)
@@ -145,6 +146,9 @@ static int open_trace(struct trace *trace, const struct perfile_trace_options *o
         return result;
     pf_decoding_use_code(trace->decoding, &source);
     trace->data = pf_new(trace->allocator, MAX_RECORD_BYTES);
+    trace->swaps = perfile_reader_file(trace->reader)->swapped;
+    trace->record =
+        (struct perfile_record){.offset = PERFILE_NO_OFFSET, .container = PERFILE_NO_OFFSET, .data = trace->data};
     return trace->data ? add_events(trace, error) : pf_fail_memory(error, "trace");
 }
 
@@ -250,7 +254,7 @@ static void put16(uint8_t *to, uint16_t value, bool swap)
 static void finish_record(struct trace *trace, struct pf_out *out, uint32_t type, uint16_t misc,
                           const struct pf_decoded *decoded)
 {
-    const bool swap = perfile_reader_file(trace->reader)->swapped;
+    const bool swap = trace->swaps;
     const uint32_t bytes = (uint32_t)pf_out_bytes_used(out);
     put32(trace->data, type, swap);
     put16(trace->data + 4, misc, swap);
@@ -266,10 +270,51 @@ static void finish_record(struct trace *trace, struct pf_out *out, uint32_t type
                                             .time = decoded->time};
 }
 
-static void make_sample(struct trace *trace, const struct pf_decoded *decoded)
+/* The parts of most samples; those of branches also have the target. */
+enum {
+    PLAIN = PERFILE_SAMPLE_IDENTIFIER | PERFILE_SAMPLE_IP | PERFILE_SAMPLE_TID | PERFILE_SAMPLE_TIME |
+            PERFILE_SAMPLE_CPU | PERFILE_SAMPLE_PERIOD
+};
+
+static uint64_t pair(uint32_t first, uint32_t second)
+{
+    return PF_NATIVE_BIG_ENDIAN ? (uint64_t)first << 32 | second : (uint64_t)second << 32 | first;
+}
+
+/* The same as below for samples of these parts alone: there are as many of them as instructions. */
+static bool make_plain(struct trace *trace, const struct pf_decoded *decoded)
 {
     const struct perfile_event *event = trace->events[decoded->event];
-    struct pf_out out = pf_out_make(trace->data, MAX_RECORD_BYTES, perfile_reader_file(trace->reader)->swapped);
+    const struct pf_aux_sample *made = decoded->made;
+    struct perfile_record *record = &trace->record;
+    uint64_t *at = (uint64_t *)(void *)trace->data;
+    const bool has_addr = event->attr->sample_type & PERFILE_SAMPLE_ADDR;
+    if ((event->attr->sample_type & ~(uint64_t)PERFILE_SAMPLE_ADDR) != PLAIN || trace->swaps)
+        return false;
+    const uint32_t bytes = has_addr ? 72 : 64, sizes = made->misc | bytes << 16;
+    at[0] = pair(PERFILE_RECORD_SAMPLE, PF_NATIVE_BIG_ENDIAN ? (uint32_t)made->misc << 16 | bytes : sizes);
+    at[1] = event->ids[0];
+    at[2] = made->ip;
+    at[3] = pair((uint32_t)decoded->pid, (uint32_t)decoded->tid);
+    at[4] = decoded->time;
+    at[5] = made->addr;
+    at += has_addr;
+    at[5] = pair((uint32_t)decoded->cpu, 0);
+    at[6] = decoded->period;
+    record->type = PERFILE_RECORD_SAMPLE;
+    record->misc = made->misc;
+    record->bytes = record->stated_bytes = bytes;
+    record->event = event;
+    record->time = decoded->time;
+    return true;
+}
+
+static void make_sample(struct trace *trace, const struct pf_decoded *decoded)
+{
+    if (PF_LIKELY(make_plain(trace, decoded)))
+        return;
+    const struct perfile_event *event = trace->events[decoded->event];
+    struct pf_out out = pf_out_make(trace->data, MAX_RECORD_BYTES, trace->swaps);
     put64(&out, 0);
     put_parts(&out, event->attr->sample_type, event->ids[0], decoded);
     finish_record(trace, &out, PERFILE_RECORD_SAMPLE, decoded->made->misc, decoded);
@@ -279,7 +324,7 @@ static void make_error(struct trace *trace, const struct pf_decoded *decoded)
 {
     enum { MSG_BYTES = 64 };
     struct perfile_auxtrace_error error;
-    struct pf_out out = pf_out_make(trace->data, MAX_RECORD_BYTES, perfile_reader_file(trace->reader)->swapped);
+    struct pf_out out = pf_out_make(trace->data, MAX_RECORD_BYTES, trace->swaps);
     pf_decoded_error(decoded, &error);
     put64(&out, 0);
     put_pair(&out, error.error_type, error.code);

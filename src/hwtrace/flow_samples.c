@@ -184,19 +184,16 @@ static void put_sample(struct pf_flow_samples *samples, uint64_t ip, bool has_st
     made->ip = ip;
     made->addr = 0;
     made->misc = mode_of(ip);
-    made->flags = 0;
+    made->flags = made->depth = 0;
     made->insn_bytes = 0;
     made->insns = made->cycles = 0;
     made->raw_bytes = 0;
     made->period = 1;
+    made->chain_count = made->branch_count = 0;
     if (has_stacks && samples->itrace->chains)
         put_chain(samples, ip);
-    else
-        made->chain_count = 0;
     if (has_stacks && samples->itrace->branches)
         put_branches(samples);
-    else
-        made->branch_count = 0;
 }
 
 /* True: this one is to be left out. */
@@ -270,12 +267,14 @@ static void pass_over(struct pf_flow_samples *samples, uint32_t count)
 /* A sample of an instruction: true, or false at the end of the step's instructions. */
 static bool next_instruction(struct pf_flow_samples *samples)
 {
+    const bool each = samples->itrace->every == 1 && samples->itrace->unit == PF_ITRACE_RECORDS;
     const struct pf_flow_step *step = &samples->step;
     while (samples->index < step->count) {
-        const uint32_t over = samples->instructions == NO_EVENT ? UINT32_MAX : passed_over(samples);
+        const uint32_t over = samples->instructions == NO_EVENT ? UINT32_MAX : each ? 0 : passed_over(samples);
         if (over == UINT32_MAX)
             break;
-        pass_over(samples, over);
+        if (PF_UNLIKELY(over))
+            pass_over(samples, over);
         const uint64_t ip = samples->at;
         const uint32_t index = samples->index;
         pass_over(samples, 1);
