@@ -106,12 +106,12 @@ static void lose(struct pf_pt_flow *flow)
     flow->async = flow->aborts = flow->in_transaction = false;
 }
 
-/* Where code is missing that is said once, until some is there again. */
+/* Where code is missing that is reported once, until some is there again. */
 static bool fail(struct pf_pt_flow *flow, struct pf_flow_step *step, enum pf_flow_error code)
 {
-    const bool said = code == PF_FLOW_ERROR_NO_CODE && flow->has_no_code;
+    const bool reported = code == PF_FLOW_ERROR_NO_CODE && flow->has_no_code;
     const bool is_at_psb = flow->goal == GOAL_IP && flow->purpose == FOR_PSB;
-    *step = (struct pf_flow_step){.event = said ? PF_FLOW_NOTHING : PF_FLOW_ERROR,
+    *step = (struct pf_flow_step){.event = reported ? PF_FLOW_NOTHING : PF_FLOW_ERROR,
                                   .event_has_ip = !flow->lost,
                                   .event_ip = flow->ip,
                                   .payload = code};

@@ -222,7 +222,7 @@ static unsigned go_back(struct trace *trace)
 
 static void note_call(struct trace *trace, const struct block *block)
 {
-    if (trace->return_count == STACK) /* the processor forgets the oldest one */
+    if (trace->return_count == STACK) /* the processor discards the oldest one */
         memmove(trace->returns, trace->returns + 1, --trace->return_count * sizeof(*trace->returns));
     trace->returns[trace->return_count++] = after(block, trace);
 }
