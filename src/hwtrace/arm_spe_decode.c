@@ -237,6 +237,24 @@ static const struct processor *processor_of(uint64_t midr)
     return NULL;
 }
 
+/*
+ * The MIDR of the processor: after a head, AUXTRACE_INFO of version 2 has for each a magic number, its number, how many
+ * words follow, and these, of which the first is the MIDR. Else it is that of the recording.
+ */
+static uint64_t midr_of(const struct pf_aux_recording *recording)
+{
+    enum { VERSION, HEAD_WORDS, VERSION_2 = 2, MAGIC = 0, NUMBER, COUNT, MIDR, WORDS = MIDR };
+    static const uint64_t magic = 0x1010101010101010;
+    const uint64_t *priv = recording->priv, count = recording->priv_count;
+    if (count < HEAD_WORDS + 1 || priv[VERSION] < VERSION_2)
+        return recording->midr;
+    for (uint64_t at = priv[HEAD_WORDS]; at < count && count - at > MIDR && priv[at + MAGIC] == magic;
+         at += WORDS + pf_min(priv[at + COUNT], count))
+        if (priv[at + NUMBER] == (uint64_t)recording->cpu && priv[at + COUNT])
+            return priv[at + MIDR];
+    return recording->midr;
+}
+
 static uint64_t source_of(const struct processor *processor, uint64_t number)
 {
     for (size_t i = 0; processor && i < processor->source_count; i++)
@@ -288,7 +306,7 @@ static uint64_t snoop_of(const struct record *record, uint64_t data_src)
 
 static uint64_t data_source_of(const struct pf_aux_recording *recording, const struct record *record)
 {
-    const struct processor *processor = processor_of(recording->midr);
+    const struct processor *processor = processor_of(midr_of(recording));
     const uint64_t known = source_of(processor, record->source);
     uint64_t data_src;
     if (record->kind == PF_SPE_LOAD)

@@ -40,6 +40,7 @@ struct pf_aux_recording {
     size_t priv_count;
     uint64_t config; /* of the trace's event */
     uint64_t midr;   /* of an Arm processor's first core, from CPUID; 0: not known */
+    int32_t cpu;     /* that the item comes from; -1: not known */
 };
 
 /* A sample, apart from its event and its process. */

@@ -463,6 +463,7 @@ static bool make_sample(struct pf_decoding *decoding, const struct queue *queue,
 {
     const struct pf_aux_decoder *decoder = decoding->decoder;
     const uint32_t kinds = decoding->itrace.kinds;
+    decoding->recording.cpu = queue->buffer->cpu;
     if (!is_asked(decoding, event) || !decoder->make(&decoding->recording, queue->item, event, &decoding->made))
         return false;
     if (decoder->reads_code)

@@ -115,6 +115,36 @@ static void test_data_sources_are_those_of_perf(void **state)
     assert_int_equal(count, 420);
 }
 
+/* Of the second processor of AUXTRACE_INFO, whose numbers differ from those of the first one. */
+static void test_data_sources_are_those_of_the_processor(void **state)
+{
+    static const uint64_t priv[] = {2,          4,  10,  2, 0x1010101010101010, 0, 4,
+                                    0x410fd0c0, 10, 256, 7, 0x1010101010101010, 5, 4,
+                                    0xc00fac40, 10, 256, 7};
+    struct pf_aux_recording recording = {.priv = priv, .priv_count = PF_COUNT(priv), .midr = 0x410fd0c0, .cpu = 5};
+    struct pf_aux_sample own, first;
+    uint64_t time;
+    (void)state;
+    for (unsigned i = 0; i < 2; i++) {
+        struct bytes trace = {.count = 0};
+        add(&trace, PC, 0x401000, 8);
+        add(&trace, ACCESS, 0, 1);
+        add(&trace, EVENTS, 6, 4);
+        add(&trace, SOURCE, 0, 1);
+        add(&trace, TIMESTAMP, 1, 8);
+        assert_true(decode(&trace, &recording, "memory", i ? &first : &own, &time));
+        recording.cpu = 0;
+    }
+    assert_int_not_equal(own.data_src, first.data_src);
+    recording.priv_count = 15; /* the words end within the second one */
+    recording.cpu = 5;
+    struct bytes trace = {.count = 0};
+    add(&trace, PC, 0x401000, 8);
+    add(&trace, ACCESS, 0, 1);
+    add(&trace, TIMESTAMP, 1, 8);
+    assert_true(decode(&trace, &recording, "memory", &own, &time));
+}
+
 static void test_addresses(void **state)
 {
     static const struct {
@@ -219,6 +249,7 @@ int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_data_sources_are_those_of_perf),
+        cmocka_unit_test(test_data_sources_are_those_of_the_processor),
         cmocka_unit_test(test_addresses),
         cmocka_unit_test(test_branches),
         cmocka_unit_test(test_flags_of_branches),

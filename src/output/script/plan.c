@@ -40,11 +40,11 @@ bool pf_script_is_branches(const struct perfile_attr *attr)
            attr->sample_period_or_freq == 1;
 }
 
-/* The target of a branch is shown after the branch, as in perf also when no fields were chosen. */
+/* The target of a branch is shown after the branch, as in perf also when no fields besides flags were chosen. */
 static bool shows_target(const struct pf_script *script, const struct pf_script_plan *plan)
 {
     const struct perfile_attr *attr = plan->event->attr;
-    const bool chosen = script->fields.asked_for[pf_script_type(plan->event)] != 0;
+    const bool chosen = script->fields.asked_for[pf_script_type(plan->event)] & ~SCRIPT_BIT(SCRIPT_FLAGS);
     return pf_script_is_branches(attr) && has(plan, SCRIPT_IP) &&
            (has(plan, SCRIPT_ADDR) || (!chosen && attr->sample_type & PERFILE_SAMPLE_ADDR));
 }
