@@ -10,6 +10,7 @@ struct packets {
     struct pf_aux_packet packet;    /* in hand */
     uint64_t record_offset;         /* of the record that has it */
     struct perfile_auxtrace stated; /* and what that says */
+    struct pf_aux_queues queues;    /* what AUX records say of the trace */
     struct pf_text text;
     bool found;
 };
@@ -76,7 +77,20 @@ static int begin_record(struct packets *packets, const struct perfile_record *re
         packets->stated = stated_by_sample(record);
     else if (perfile_record_decode(reader, record, &packets->stated, sizeof(packets->stated), NULL) < 0)
         return 0;
-    return pf_aux_payload_open(&packets->payload, reader, record, packets->reading.table->allocator, error);
+    const int result = pf_aux_payload_open(&packets->payload, reader, record, packets->reading.table->allocator, error);
+    packets->payload.walk.machine.unformatted = packets->queues.unformatted;
+    return result;
+}
+
+/* AUX records say whether CoreSight's bytes are in frames. */
+static int note_aux(struct packets *packets, const struct perfile_record *record, struct perfile_error *error)
+{
+    struct perfile_aux aux;
+    const struct pf_aux_record from = {.record = record, .body = &aux, .tid = -1, .cpu = -1};
+    if (record->type != PERFILE_RECORD_AUX || record->damaged ||
+        perfile_record_decode(packets->reading.table->reader, record, &aux, sizeof(aux), NULL) < 0)
+        return 1;
+    return pf_aux_queues_take(&packets->queues, &from, NULL) ? 1 : pf_fail_memory(error, "packets");
 }
 
 static int next_packet(void *state, struct perfile_error *error)
@@ -87,6 +101,8 @@ static int next_packet(void *state, struct perfile_error *error)
     while ((result = pf_aux_payload_next(&packets->payload, &packets->packet, error)) == 0) {
         pf_aux_payload_close(&packets->payload);
         result = pf_reading_next(&packets->reading, &record, error);
+        if (result > 0)
+            result = note_aux(packets, record, error);
         if (result > 0 && pf_aux_payload_is_in(record))
             result = begin_record(packets, record, error) < 0 ? PERFILE_ERROR_MEMORY : 1;
         if (result <= 0)
@@ -99,6 +115,7 @@ static int next_packet(void *state, struct perfile_error *error)
 static int open_packets(struct perfile_table *table, void *state, struct perfile_error *error)
 {
     struct packets *packets = state;
+    pf_aux_queues_open(&packets->queues, table->allocator);
     if (pf_text_open(&packets->text, table->allocator, NULL, NULL) < 0)
         return pf_fail_memory(error, "packets");
     return pf_reading_open(&packets->reading, table, PF_BY_FILE, error);
@@ -108,6 +125,7 @@ static void close_packets(void *state)
 {
     struct packets *packets = state;
     pf_aux_payload_close(&packets->payload);
+    pf_aux_queues_close(&packets->queues);
     pf_text_close(&packets->text);
     pf_reading_close(&packets->reading);
 }
