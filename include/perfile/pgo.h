@@ -32,7 +32,6 @@ struct perfile_pgo_options {
     uint8_t build_id[20];
     uint8_t build_id_bytes; /* only the binary with this build id is counted; 0: not set */
     bool kernel;            /* code of the kernel and its modules is counted instead of that of processes */
-    bool contexts;          /* callchains are kept with branches, which formats with contexts need */
     /* The maximum of distinct traces (a branch and where the code after it ended), 64 bytes each; 0: 2^24. */
     uint64_t max_traces;
     void (*progress)(void *context, uint64_t done, uint64_t total); /* bytes of a recording; may be NULL */

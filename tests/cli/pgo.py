@@ -220,11 +220,23 @@ def check_views(test):
                                                    '/opt/prog,9754,9754,1'])
 
 
+def check_kernel(test):
+    """The kernel was moved; its mapping has the address at which the symbol _text came to lie."""
+    vmlinux = test.folder / 'vmlinux'
+    vmlinux.write_bytes(program('').replace(b'main', b'_text'[:4]).replace(b'\0_tex\0work', b'\0_text\0wor'))
+    moved = 0xffffffff9a000000
+    kernel = ATTR % (ANY, 1, 'cycles') + f'record MMAP misc=1 pid=-1 tid=0 addr={moved:#x} len=0x1000000 pgoff={moved:#x} ' \
+        'filename="[kernel.kallsyms]_text" | pid=-1 tid=0 time=0\n' + mapped(7, BASE) + sampled(7, BASE) + \
+        sampled(7, moved - ADDRESS).replace('misc=2', 'misc=1')
+    test.check('the kernel', test.pgo('-q', '--format', 'bolt', '--kernel', test.record(kernel), binary=vmlinux)[:2], (0, BOLT))
+    test.check('without it', test.output(kernel), BOLT)
+
+
 def main():
     hermetic.settle()
     with tempfile.TemporaryDirectory() as name:
         test = Test(*sys.argv[1:], pathlib.Path(name))
-        for check in check_formats, check_processes, check_builds, check_nothing, check_drops, check_damage, check_views:
+        for check in check_formats, check_processes, check_builds, check_nothing, check_drops, check_damage, check_views, check_kernel:
             check(test)
     sys.exit(f'{test.bad} differ' if test.bad else None)
 

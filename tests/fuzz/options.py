@@ -61,14 +61,14 @@ VALUES = {
     'SYMBOL': NAMES, 'SYMBOLS': NAMES, 'KEY': ['key'], 'FOLDER': ['{baselines}'], 'STACKS': ['{folded}'], 'OLD': ['{recording}'],
     'BY': ['cpu', 'comm', 'event', 'pid', 'tid', 'time=1us', 'time=50%', 'samples=5', 'size=4K'], 'FILES': ['{elf}'],
     'KEYS': NAMES, 'COLUMNS': NAMES, 'TYPES': ['spinlock', 'rwlock,mutex'], 'CALLS': ['read', '!open', 'file', '/rea'],
-    'OPTIONS': ['i0', 'b'], 'MODE': NAMES, 'LETTERS': ['', 'i', 'i10i', 'bl', 'fmtaM', 'i1,l16', 'Ze', 'i5us', 'x'],
+    'OPTIONS': ['i0', 'b'], 'MODE': NAMES, 'ID': ['', '0', '00ff', 'xy'], 'LETTERS': ['', 'i', 'i10i', 'bl', 'fmtaM', 'i1,l16', 'Ze', 'i5us', 'x'],
 }
 # By the name of the option where that says more.
 OWN_VALUES = {
     '--symfs': ['{symfs}', '/nonexistent'], '--source-dir': ['{symfs}'], '--archive': ['{archive}'], '--kallsyms': ['{kallsyms}'],
     '--vmlinux': ['{elf}'], '--missing': ['{recording}'], '--buildid-dir': ['{folder}'], '--by': ['cpu', 'comm', 'pid,tid', 'time', 'event', 'dso,symbol', 'tid,dso'],
     '--time': VALUES['START,STOP'], '--map': ['a=b', '/usr=/opt'], '--jobs': ['1', '2', '4'], '--delay': ['0'],
-    '--expr': ['read', '!open', '%file', 'sched:*', 'sched:sched_switch/x/,read', '{a:b,c:*}'],
+    '--binary': ['{elf}'], '--expr': ['read', '!open', '%file', 'sched:*', 'sched:sched_switch/x/,read', '{a:b,c:*}'],
 }
 LISTS = ('list', 'fields')
 # How companions are made of a recording; their path and that of the recording come last.
@@ -201,7 +201,7 @@ class Maker:
         output = str(self.scratch / 'output')
         if any(word.startswith('--split') for word in words):
             output += '%'
-        added = ['-o', self.chance.choice([output, '-'] if output[-1] != '%' else [output])] if verb in WRITING + ['export'] else []
+        added = ['-o', self.chance.choice([output, '-'] if output[-1] != '%' else [output])] if verb in WRITING + ['export', 'pgo'] else []
         has = {option['name'] for option in self.tables.verbs[verb]['options']}
         symbols = self.companions.get('kallsyms', self.chance, self.scratch) if verb == 'kallsyms' else '/dev/null'
         for name, value in (('--symfs', self.companions.symfs), ('--kallsyms', symbols)):
