@@ -191,6 +191,9 @@ def main():
         status, profile, errors = test.run(program, branches, '--format', 'sample')
         test.equal('name of two lines', (status, b'l\n' in profile, b'hot:120:4\n' in profile), (0, False, True))
         test.equal('reported', ': 2 functions left out: no debug info' in errors, True)
+        program = test.write('program', made.elf(5, more={'.pseudo_probe_desc': b'x'}))
+        status, profile, errors = test.run(program, branches, '--format', 'sample')
+        test.equal('probes', (status, profile, 'program was built with -fpseudo-probe-for-profiling' in errors), (0, SAMPLE.encode(), True))
         program = test.write('program', made.elf(0))
         for form in 'sample', 'gcov':
             status, profile, errors = test.run(program, branches, '--format', form)

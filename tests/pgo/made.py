@@ -164,11 +164,12 @@ class Debug:
         return out
 
 
-def elf(version, machine='x86_64'):
-    """The program; of DWARF 0 there is none."""
+def elf(version, machine='x86_64', more=None):
+    """The program; of DWARF 0 there is none. More sections by name."""
     number, nop = MACHINES[machine]
     sections = {'': b'', '.text': nop * 40}
     sections.update(Debug(version).sections() if version else {})
+    sections.update(more or {})
     strings = b'\0' + b''.join(text(name) for name, _, _ in NAMES)
     symbols, offset = bytes(24), 1
     for name, first, end in NAMES:

@@ -14,6 +14,7 @@
 
 #include "base/error.h"
 #include "output/pgo/source.h"
+#include "symbol/elf_file.h"
 
 static void put_location(struct pf_text *out, uint64_t location)
 {
@@ -104,12 +105,28 @@ static int put_functions(const struct pf_pgo_writing *writing, const struct pf_p
     return 0;
 }
 
+/* clang finds the code of such a program by its probes, not by its lines. */
+static void note_probes(const struct pf_pgo_writing *writing)
+{
+    const struct pf_pgo_profile *profile = writing->profile;
+    struct pf_elf elf;
+    if (pf_elf_open(&elf, profile->path, writing->allocator, NULL) < 0)
+        return;
+    if (pf_elf_section(&elf, ".pseudo_probe_desc"))
+        pf_pgo_note(writing->pgo,
+                    "%s was built with -fpseudo-probe-for-profiling, and clang needs a profile by probes: llvm-profgen "
+                    "makes it of the format profgen",
+                    profile->name);
+    pf_elf_close(&elf);
+}
+
 static int write_sample(struct pf_pgo_writing *writing, struct pf_text *out, struct perfile_error *error)
 {
     struct pf_pgo_lines lines;
     int result = pf_pgo_read_lines(writing, PF_PGO_LLVM, &lines, error);
     if (result != 0)
         return result;
+    note_probes(writing);
     result = put_functions(writing, &lines, out, error);
     pf_pgo_lines_close(&lines);
     return result;
