@@ -168,7 +168,7 @@ size_t pf_inlines_find(const struct pf_inlines *inlines, uint64_t address, struc
 
 static const struct pf_node_detail *detail_of(const struct pf_inlines *inlines, uint32_t node)
 {
-    static const struct pf_node_detail none = {0, 0, 0};
+    static const struct pf_node_detail none = {0};
     return inlines->details && node < inlines->node_count ? &inlines->details[node] : &none;
 }
 
@@ -210,12 +210,11 @@ size_t pf_inlines_count(const struct pf_inlines *inlines, uint64_t address, stru
 /* The subprogram around the code of a segment; PF_INLINES_NONE: no function is known there. */
 static uint32_t subprogram_of(const struct pf_inlines *inlines, size_t segment)
 {
-    uint32_t number = inlines->segment_nodes[segment];
-    if (number >= inlines->node_count)
+    const uint32_t number = inlines->segment_nodes[segment];
+    if (!inlines->details || number >= inlines->node_count)
         return (uint32_t)PF_INLINES_NONE;
-    while (inlines->nodes[number].parent < number)
-        number = inlines->nodes[number].parent;
-    return number;
+    const uint32_t subprogram = inlines->details[number].subprogram;
+    return subprogram < inlines->node_count ? subprogram : (uint32_t)PF_INLINES_NONE;
 }
 
 bool pf_inlines_next_range(const struct pf_inlines *inlines, size_t *at, struct pf_function_range *range)

@@ -340,6 +340,15 @@ static bool drop_unused_nodes(struct tables *t)
     return true;
 }
 
+/* Parents come first; so one look at each node is enough, however deep they are. */
+static void find_subprograms(struct pf_inlines_builder *b)
+{
+    for (uint32_t i = 0; b->detailed && i < b->node_count; i++) {
+        const uint32_t parent = b->nodes[i].parent;
+        b->details[i].subprogram = parent < i ? b->details[parent].subprogram : i;
+    }
+}
+
 /* ---- the block ------------------------------------------------------------------------------------------------ */
 
 struct piece {
@@ -374,6 +383,7 @@ static int finish_tables(struct tables *t, struct pf_inlines **result, struct pe
         return pf_fail_memory(error, what);
     if (!t->segment_count && !t->row_count)
         return pf_fail(error, PERFILE_ERROR_ABSENT, PERFILE_NO_OFFSET, what, "no lines and no functions");
+    find_subprograms(b);
     struct pf_inlines *inlines = pf_new(b->allocator, sizeof(*inlines));
     if (!inlines)
         return pf_fail_memory(error, what);

@@ -34,6 +34,8 @@ struct pf_node_detail {
     uint64_t entry;         /* of a subprogram: where its code begins */
     uint32_t declared;      /* line of the declaration */
     uint32_t discriminator; /* of the call that was inlined */
+    uint32_t subprogram;    /* the node at the end of the parents */
+    uint32_t padding;
 };
 
 /* Where an array is in the block. */
