@@ -124,13 +124,46 @@ static void any_bytes(void **state)
     }
 }
 
+/* Where control goes after an instruction. */
+static void flow(void **state)
+{
+    static const struct pf_insn_machine x86 = {EM_X86_64, true, false}, arm = {EM_AARCH64, true, false};
+    static const struct {
+        const struct pf_insn_machine *machine;
+        const char *code;
+        enum pf_insn_flow flow;
+    } known[] = {
+        {&x86, "\x75\xfe", PF_INSN_NEXT},           /* jne */
+        {&x86, "\xeb\xfe", PF_INSN_JUMP},           /* jmp */
+        {&x86, "\xff\xe0", PF_INSN_JUMP},           /* jmp *%rax */
+        {&x86, "\xff\xd0", PF_INSN_CALL},           /* call *%rax */
+        {&x86, "\xff\xc0", PF_INSN_NEXT},           /* inc %eax */
+        {&x86, "\xe8\1\2\3\4", PF_INSN_CALL},       /* call */
+        {&x86, "\xc3", PF_INSN_RETURN},             /* ret */
+        {&x86, "\x0f\xc3\x00\x00", PF_INSN_NEXT},   /* movnti: another map */
+        {&arm, "\x02\x00\x00\x14", PF_INSN_JUMP},   /* b */
+        {&arm, "\x02\x00\x00\x94", PF_INSN_CALL},   /* bl */
+        {&arm, "\x00\x02\x1f\xd6", PF_INSN_JUMP},   /* br x16 */
+        {&arm, "\x00\x02\x3f\xd6", PF_INSN_CALL},   /* blr x16 */
+        {&arm, "\xc0\x03\x5f\xd6", PF_INSN_RETURN}, /* ret */
+        {&arm, "\x40\x00\x00\x54", PF_INSN_NEXT},   /* b.eq */
+    };
+    (void)state;
+    for (size_t i = 0; i < PF_COUNT(known); i++) {
+        struct pf_insn insn;
+        uint8_t code[PF_INSN_BYTES_MAX] = {0};
+        memcpy(code, known[i].code, known[i].code[0] == '\x0f' || known[i].machine == &arm ? 4 : strlen(known[i].code));
+        assert_true(pf_insn_decode(known[i].machine, code, sizeof(code), &insn));
+        if (insn.flow != known[i].flow)
+            fail_msg("row %zu: %d", i, (int)insn.flow);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(x86_64),
-        cmocka_unit_test(x86_32),
-        cmocka_unit_test(others),
-        cmocka_unit_test(any_bytes),
+        cmocka_unit_test(x86_64), cmocka_unit_test(flow),      cmocka_unit_test(x86_32),
+        cmocka_unit_test(others), cmocka_unit_test(any_bytes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
