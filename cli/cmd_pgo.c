@@ -8,6 +8,7 @@
 #include <perfile/pgo.h>
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -83,14 +84,25 @@ static bool is_folder_output(const struct run *run)
     return !own->binary && !own->build_id;
 }
 
-/* What binary a format is written for; without an answer in OUT, a folder of them. */
+static int refuse_without_format(const struct run *run)
+{
+    char known[256] = "";
+    const char *doc, *name;
+
+    for (size_t i = 0; (name = format_at(i, &doc)) != NULL; i++)
+        snprintf(known + strlen(known), sizeof(known) - strlen(known), "%s%s", i ? ", " : "", name);
+    pf_message("%s: no --format given; valid: %s", run->command->name, known);
+    return PF_STATUS_USAGE;
+}
+
+/* Refuses options that do not go together. */
 static int check(struct run *run)
 {
     const struct pf_settings *settings = run->settings;
     const struct settings *own = pf_own(settings);
 
     if (!settings->format)
-        return usage(run, "no --format given; valid: bolt, bolt-trace, profgen, autofdo ...; see --help");
+        return refuse_without_format(run);
     if (own->binary && own->build_id)
         return usage(run, "--binary and --buildid exclude each other");
     if (own->kernel && !own->binary)
@@ -132,7 +144,7 @@ static int parse_build_id(const struct run *run, const char *text, struct perfil
 static int failure(const struct run *run, int code)
 {
     pf_message("%s: %s", run->command->name, pf_error_sentence(&run->error, run->command->name));
-    if (code == PERFILE_ERROR_ABSENT)
+    if (code == PERFILE_ERROR_ABSENT && (strstr(run->error.message, "stack") || strstr(run->error.message, "kinds")))
         pf_message_advice("perfile record -b -- COMMAND records all branches that were taken");
     if (code == PERFILE_ERROR_ARGUMENT || code == PERFILE_ERROR_UNSUPPORTED)
         return PF_STATUS_USAGE;
