@@ -111,7 +111,8 @@ static void load_elf(struct pf_symbols *symbols, struct pf_module_data *module)
     module->alternate = keep_path(symbols, found.alternate_path);
     const char *path = module->binary ? module->binary : module->debug;
     if (path && (pf_symbol_table_from_elf(path, module->debug, symbols->allocator, &module->table, NULL) == 0 ||
-                 pf_symbol_table_from_elf(path, NULL, symbols->allocator, &module->table, NULL) == 0))
+                 pf_symbol_table_from_elf(path, NULL, symbols->allocator, &module->table, NULL) == 0 ||
+                 pf_symbol_table_from_pe(path, symbols->allocator, &module->table, NULL) == 0))
         module->public.path = path;
     if (module->table)
         report_replaced(symbols, module);

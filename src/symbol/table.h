@@ -71,6 +71,15 @@ int pf_segment_table_from_elf(const char *path, const struct perfile_allocator *
  */
 int pf_symbol_table_from_elf(const char *path, const char *debug_path, const struct perfile_allocator *allocator,
                              struct pf_symbol_table **table, struct perfile_error *error);
+/*
+ * From a PE file, of Windows: COFF symbols of functions, or the functions that it exports. Errors: FORMAT (also when it
+ * cannot be read), MEMORY.
+ */
+int pf_symbol_table_from_pe(const char *path, const struct perfile_allocator *allocator, struct pf_symbol_table **table,
+                            struct perfile_error *error);
+/* The same of a file in memory, which is not kept. */
+int pf_symbol_table_from_pe_image(const uint8_t *data, size_t bytes, const struct perfile_allocator *allocator,
+                                  struct pf_symbol_table **table, struct perfile_error *error);
 /* The text of /proc/kallsyms, and what of it is wanted. */
 struct pf_kallsyms {
     const char *text;

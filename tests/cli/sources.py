@@ -16,6 +16,7 @@ import build_ids
 import embedded
 import go_names
 import hermetic
+import pe_file
 
 ATTR = 'attr type=1 config=0 sample_type=IP|TID|TIME ids=1 name="cpu-clock" sample_id_all=1\n'
 PAGE = 0x1000
@@ -204,6 +205,26 @@ case('a kernel of another release', in_kernel('6.90'), KERNEL, ['[unknown] ([ker
 case('a kernel of the release, another build', in_kernel('6.9', OTHER_ID), KERNEL, ['[unknown] ([kernel.kallsyms])'], no_note=GUESSED)
 case('a kernel by its build id', in_kernel('6.9', OWN_ID), {'boot/vmlinux-7': KERNEL['usr/lib/debug/lib/modules/6.9/vmlinux']},
      ['kernel_work ([kernel.kallsyms])'], no_note=GUESSED)
+
+# ---- programs of Windows, which Wine maps
+
+EXE = '/opt/app.exe'
+
+
+def in_exe(*addresses):
+    return mapped(EXE, 0x140001000, pgoff=pe_file.OFFSET) + ''.join(sample(0x140001000 + ip) for ip in addresses)
+
+
+FIRST_NAME, SECOND_NAME, NO_NAME = (f'{name} ({EXE})' for name in ('first', 'second_of_a_long_name', '[unknown]'))
+case('symbols of a PE file', in_exe(0, 0x3f, 0x40, 0x5f), {'opt/app.exe': pe_file.image()}, [FIRST_NAME, FIRST_NAME, SECOND_NAME, SECOND_NAME])
+case('after the functions of a PE file', in_exe(0x60, 0x1ff, 0x200, 0x1000), {'opt/app.exe': pe_file.image()},
+     [NO_NAME, NO_NAME, NO_NAME, '[unknown] ([unknown])'])
+case('exports of a PE file', in_exe(0x3f, 0x5f, 0x60), {'opt/app.exe': pe_file.image(symbols=False, exported=True)}, [FIRST_NAME, SECOND_NAME, NO_NAME])
+case('exports whose ends are not known', in_exe(0, 0x40), {'opt/app.exe': pe_file.image(symbols=False, exported=True, functions=False)}, [NO_NAME] * 2)
+case('a PE file without symbols', in_exe(0), {'opt/app.exe': pe_file.image(symbols=False)}, [NO_NAME], no_note='not on this machine')
+case('a PE file of 32 bits', in_exe(0x3f, 0x40, 0x1ff, 0x200), {'opt/app.exe': pe_file.image(0x14c)}, [FIRST_NAME, SECOND_NAME, SECOND_NAME, NO_NAME])
+case('a PE file that is cut', in_exe(0), {'opt/app.exe': pe_file.image()[:pe_file.OFFSET + 0x100]}, [NO_NAME])
+case('a file that starts like a PE file', in_exe(0), {'opt/app.exe': b'MZ'.ljust(64, b'\xff')}, [NO_NAME])
 
 
 def names(perfile, folder, recording, symfs=True):

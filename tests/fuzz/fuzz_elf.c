@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A binary: its symbols, the rules by which its stacks are unwound, and its source lines and inlined functions. */
+/* A binary, ELF or PE: its symbols, the rules by which its stacks are unwound, and its lines and inlined functions. */
 #include "made.h"
 #include "symbol/dwarf/inlines.h"
 #include "symbol/table.h"
@@ -132,5 +132,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
     read_lines(path, addresses, count);
     read_details(path, addresses, count);
     close(fd);
+    if (pf_symbol_table_from_pe_image(data, bytes, pf_allocator_or_default(NULL), &table, NULL) == 0) {
+        touch_symbols(table, addresses, find_addresses(table, addresses));
+        pf_symbol_table_close(table);
+    }
     return 0;
 }
