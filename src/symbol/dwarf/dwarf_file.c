@@ -39,6 +39,27 @@ static int fail_debug_info(const char *path, struct perfile_error *error)
     return pf_fail(error, PERFILE_ERROR_ABSENT, PERFILE_NO_OFFSET, path, "no debug info (%s)", why ? why : "none");
 }
 
+/*
+ * libdw inflates the sections that it needs, and continues without those for which memory is short: it cannot be seen
+ * afterwards. So they are inflated before. False when out of memory.
+ */
+static bool inflate_sections(Elf *elf)
+{
+    Elf_Scn *section = NULL;
+    GElf_Shdr header;
+    size_t names;
+    if (elf_getshdrstrndx(elf, &names) != 0)
+        return true;
+    while ((section = elf_nextscn(elf, section))) {
+        const char *name = gelf_getshdr(section, &header) ? elf_strptr(elf, names, header.sh_name) : NULL;
+        errno = 0;
+        if (name && pf_starts_with(name, ".debug_") && header.sh_flags & SHF_COMPRESSED &&
+            elf_compress(section, 0, 0) < 0 && errno == ENOMEM)
+            return false;
+    }
+    return true;
+}
+
 int pf_dwarf_file_open(struct pf_dwarf_file *file, const char *path, struct perfile_error *error)
 {
     elf_version(EV_CURRENT);
@@ -48,6 +69,8 @@ int pf_dwarf_file_open(struct pf_dwarf_file *file, const char *path, struct perf
     file->elf = elf_begin(file->fd, ELF_C_READ_MMAP, NULL);
     if (!file->elf || elf_kind(file->elf) != ELF_K_ELF)
         return pf_fail(error, PERFILE_ERROR_FORMAT, PERFILE_NO_OFFSET, path, "not an ELF file");
+    if (!inflate_sections(file->elf))
+        return pf_fail_memory(error, path);
     file->dwarf = dwarf_begin_elf(file->elf, DWARF_C_READ, NULL);
     if (!file->dwarf)
         return fail_debug_info(path, error);

@@ -526,26 +526,6 @@ static void open_alternate(struct reading *r, const char *path)
     pf_dwarf_file_use_alternate(&r->file, &r->alternate);
 }
 
-/* Whether libdw needs the section for what is read here. It leaves sections that it does not know compressed. */
-static bool is_read(const char *name)
-{
-    static const char *const names[] = {".debug_abbrev",      ".debug_addr",   ".debug_info",     ".debug_line",
-                                        ".debug_line_str",    ".debug_ranges", ".debug_rnglists", ".debug_str",
-                                        ".debug_str_offsets", ".debug_types"};
-    for (size_t i = 0; i < PF_COUNT(names); i++)
-        if (strcmp(name, names[i]) == 0)
-            return true;
-    return false;
-}
-
-/* libdw continues without a section that it could not inflate; when that works now, memory was short then. */
-static void look_at_inflated(const struct reading *r, Elf_Scn *section, const GElf_Shdr *header)
-{
-    errno = 0;
-    if (header->sh_flags & SHF_COMPRESSED && (elf_compress(section, 0, 0) >= 0 || errno == ENOMEM))
-        pf_memory_note_short(r->builder.allocator);
-}
-
 static struct pf_section section_data(const struct reading *r, Elf_Scn *section)
 {
     errno = 0;
@@ -564,8 +544,6 @@ static void keep_section(struct reading *r, Elf_Scn *section, const GElf_Shdr *h
     }
     if (!name)
         return;
-    if (is_read(name))
-        look_at_inflated(r, section, header);
     if (strcmp(name, ".debug_line") == 0 || strcmp(name, ".zdebug_line") == 0)
         r->sections.line = section_data(r, section);
     else if (strcmp(name, ".debug_line_str") == 0)
