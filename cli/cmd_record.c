@@ -738,38 +738,51 @@ static void print_losses(const struct run *run, uint64_t samples)
             pf_message("%s: of %s: %s", run->verb, name, pf_grouped(of_event, text));
 }
 
-/* The files in which stacks end, and what would help. */
-static void print_lost_modules(const struct run *run)
+/* What would help where the unwinder found no caller. */
+static void print_cure_of_lost(const struct run *run)
 {
-    enum { MODULES_MAX = 3 };
-    const char *name, *separator = " (";
+    const char *name;
     bool is_made = false, is_built = false;
+    uint64_t samples;
+
+    for (size_t i = 0; (name = perfile_unwind_stage_lost(run->unwinding, PERFILE_UNWIND_LOST, i, &samples)); i++) {
+        is_made |= !strcmp(name, PERFILE_GENERATED_CODE);
+        is_built |= strcmp(name, PERFILE_GENERATED_CODE) != 0;
+    }
+    if (is_built)
+        fputs("build it with -fno-omit-frame-pointer", stderr);
+    if (is_made)
+        fprintf(stderr, "%sJava has frame pointers with -XX:+PreserveFramePointer", is_built ? "; " : "");
+}
+
+static void print_cure_of_cut(const struct run *run)
+{
+    const char *how = run->options.call_graph;
+
+    fputs(how && !strcmp(how, "auto,65528") ? "no more can be copied" : "--call-graph auto,65528 copies more", stderr);
+}
+
+static void print_cure_of_gone(const struct run *run)
+{
+    (void)run;
+    fputs("keep them until the recording has ended", stderr);
+}
+
+/* The files in which stacks end for a reason. */
+static void print_files(const struct run *run, enum perfile_unwind_reason reason)
+{
+    enum { FILES_MAX = 3 };
+    const char *name;
     char text[PF_COUNTED_BYTES];
     uint64_t samples;
     size_t i = 0;
 
-    for (; i < MODULES_MAX && (name = perfile_unwind_stage_lost(run->unwinding, i, &samples)); i++) {
-        fprintf(stderr, "%s%s %s", separator, name, pf_grouped(samples, text));
-        is_made |= !strcmp(name, PERFILE_GENERATED_CODE);
-        is_built |= strcmp(name, PERFILE_GENERATED_CODE) != 0;
-        separator = ", ";
-    }
-    if (i && perfile_unwind_stage_lost(run->unwinding, i, &samples))
+    for (; i < FILES_MAX && (name = perfile_unwind_stage_lost(run->unwinding, reason, i, &samples)); i++)
+        fprintf(stderr, "%s%s %s", i ? ", " : "", name, pf_grouped(samples, text));
+    if (i && perfile_unwind_stage_lost(run->unwinding, reason, i, &samples))
         fputs(", ...", stderr);
-    if (is_built)
-        fputs("; build it with -fno-omit-frame-pointer", stderr);
-    if (is_made)
-        fputs("; Java has frame pointers with -XX:+PreserveFramePointer", stderr);
     if (i)
-        putc(')', stderr);
-}
-
-static const char *why_cut(const struct run *run)
-{
-    const char *how = run->options.call_graph;
-
-    return how && !strcmp(how, "auto,65528") ? "cut (no more can be copied)"
-                                             : "cut (--call-graph auto,65528 copies more)";
+        fputs("; ", stderr);
 }
 
 /* Stacks that end before the first function of the thread, and why. */
@@ -783,10 +796,14 @@ static void print_unwinding(const struct run *run)
     const struct {
         uint64_t count;
         const char *why;
-        void (*print_more)(const struct run *run);
-    } reasons[] = {{counts.cut, why_cut(run), NULL},
-                   {counts.lost, "in code without unwind tables and frame pointers", print_lost_modules},
-                   {counts.limited, "with more frames than --kernel-maxstack", NULL}};
+        enum perfile_unwind_reason reason;
+        void (*print_cure)(const struct run *run);
+    } reasons[] = {
+        {counts.cut, "cut", PERFILE_UNWIND_CUT, print_cure_of_cut},
+        {counts.lost, "in code without unwind tables and frame pointers", PERFILE_UNWIND_LOST, print_cure_of_lost},
+        {counts.gone, "in files that were gone before they were read", PERFILE_UNWIND_GONE, print_cure_of_gone},
+        {counts.limited, "with more frames than --kernel-maxstack", PERFILE_UNWIND_REASONS, NULL},
+    };
     const char *separator = ":";
     fprintf(stderr, "%s: %s: %s of %s are incomplete", pf_program_name(), run->verb,
             pf_grouped(counts.samples - counts.complete, some), pf_counted(counts.samples, "user stacks", all));
@@ -794,9 +811,13 @@ static void print_unwinding(const struct run *run)
         if (!reasons[i].count)
             continue;
         fprintf(stderr, "%s %s %s", separator, pf_grouped(reasons[i].count, some), reasons[i].why);
-        if (reasons[i].print_more)
-            reasons[i].print_more(run);
         separator = ",";
+        if (!reasons[i].print_cure)
+            continue;
+        fputs(" (", stderr);
+        print_files(run, reasons[i].reason);
+        reasons[i].print_cure(run);
+        putc(')', stderr);
     }
     putc('\n', stderr);
 }

@@ -609,6 +609,7 @@ struct perfile_unwinder_counts {
     uint64_t cut;     /* the dumped stack ends before */
     uint64_t lost;    /* there is neither call frame information nor a frame pointer that leads on */
     uint64_t limited; /* the stack has more frames than were asked for */
+    uint64_t gone;    /* the file of the last function could not be read, as when it was removed before */
 };
 #define PERFILE_UNWINDER_COUNTS_INIT PERFILE_SIZED(struct perfile_unwinder_counts)
 /* Errors: ARGUMENT (counts->size). */
@@ -644,12 +645,14 @@ PERFILE_API PERFILE_MUST_CHECK int perfile_unwind_stage_counts(const struct perf
                                                                struct perfile_unwinder_counts *counts);
 /* What perfile_unwind_stage_lost calls code that is in no file. */
 #define PERFILE_GENERATED_CODE "generated code"
+/* Why unwinding ended before the first function of a thread, as in perfile_unwinder_counts. */
+enum perfile_unwind_reason { PERFILE_UNWIND_CUT, PERFILE_UNWIND_LOST, PERFILE_UNWIND_GONE, PERFILE_UNWIND_REASONS };
 /*
- * The files in which unwinding ended because there is nothing to unwind by, perfile_unwinder_counts.lost, those with the
- * most samples first, and in how many samples; at most 32. NULL: there are no more.
+ * The files in which unwinding ended for a reason, those with the most samples first, and in how many samples; at most
+ * 32. NULL: there are no more.
  */
-PERFILE_API const char *perfile_unwind_stage_lost(const struct perfile_unwind_stage *stage, size_t index,
-                                                  uint64_t *samples);
+PERFILE_API const char *perfile_unwind_stage_lost(const struct perfile_unwind_stage *stage,
+                                                  enum perfile_unwind_reason reason, size_t index, uint64_t *samples);
 /* After the recorder is closed. NULL is allowed. */
 PERFILE_API void perfile_unwind_stage_close(struct perfile_unwind_stage *stage);
 

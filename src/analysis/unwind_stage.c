@@ -25,7 +25,7 @@ struct perfile_unwind_stage {
     struct perfile_recorder_stage public;
     struct part *parts; /* those that are open */
     struct perfile_unwinder_counts counts;
-    struct pf_lost_modules lost;
+    struct pf_lost_modules lost[PERFILE_UNWIND_REASONS];
 };
 
 /* A recording that is being written. */
@@ -37,7 +37,7 @@ struct part {
     pthread_t thread;
     bool reads; /* something came: only then the output is used */
     struct perfile_unwinder_counts counts;
-    struct pf_lost_modules lost;
+    struct pf_lost_modules lost[PERFILE_UNWIND_REASONS];
     int result; /* of the thread, after it has left the queue */
     struct perfile_error error;
     const struct perfile_unwinder *unwinder; /* while it is open */
@@ -89,7 +89,7 @@ static int convert(struct part *part, struct perfile_reader *reader, struct perf
     result = perfile_convert(reader, part->output, &how, NULL, error);
     const int counted = perfile_unwinder_counts_get(unwinder, &part->counts);
     part->unwinder = NULL;
-    part->lost = *pf_unwinder_lost(unwinder);
+    memcpy(part->lost, pf_unwinder_lost(unwinder), sizeof(part->lost));
     perfile_unwinder_close(unwinder);
     return result < 0 ? result : counted;
 }
@@ -228,12 +228,20 @@ static void add_counts(struct perfile_unwinder_counts *sum, const struct perfile
     sum->cut += counts->cut;
     sum->lost += counts->lost;
     sum->limited += counts->limited;
+    sum->gone += counts->gone;
 }
 
 static int compare_lost(const void *a, const void *b)
 {
     const struct pf_lost_module *x = a, *y = b;
     return x->count != y->count ? (x->count < y->count) - (x->count > y->count) : strcmp(x->name, y->name);
+}
+
+static void add_lost(struct pf_lost_modules *sum, const struct pf_lost_modules *lost)
+{
+    for (size_t i = 0; i < lost->count; i++)
+        pf_lost_modules_add(sum, lost->items[i].name, lost->items[i].count);
+    qsort(sum->items, sum->count, sizeof(sum->items[0]), compare_lost);
 }
 
 static int close_part(void *context, struct perfile_writer *input, struct perfile_error *error)
@@ -246,9 +254,8 @@ static int close_part(void *context, struct perfile_writer *input, struct perfil
     if (part->result < 0) /* then the input failed, too, with less to say */
         result = failure_of(part, error);
     add_counts(&stage->counts, &part->counts);
-    for (size_t i = 0; i < part->lost.count; i++)
-        pf_lost_modules_add(&stage->lost, part->lost.items[i].name, part->lost.items[i].count);
-    qsort(stage->lost.items, stage->lost.count, sizeof(stage->lost.items[0]), compare_lost);
+    for (size_t reason = 0; reason < PERFILE_UNWIND_REASONS; reason++)
+        add_lost(&stage->lost[reason], &part->lost[reason]);
     *at = part->next;
     release(part);
     return result;
@@ -295,12 +302,13 @@ int perfile_unwind_stage_counts(const struct perfile_unwind_stage *stage, struct
     return pf_sized_give(counts, &stage->counts, sizeof(stage->counts));
 }
 
-const char *perfile_unwind_stage_lost(const struct perfile_unwind_stage *stage, size_t index, uint64_t *samples)
+const char *perfile_unwind_stage_lost(const struct perfile_unwind_stage *stage, enum perfile_unwind_reason reason,
+                                      size_t index, uint64_t *samples)
 {
-    if (index >= stage->lost.count)
+    if ((unsigned)reason >= PERFILE_UNWIND_REASONS || index >= stage->lost[reason].count)
         return NULL;
-    *samples = stage->lost.items[index].count;
-    return stage->lost.items[index].name;
+    *samples = stage->lost[reason].items[index].count;
+    return stage->lost[reason].items[index].name;
 }
 
 void perfile_unwind_stage_close(struct perfile_unwind_stage *stage)

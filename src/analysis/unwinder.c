@@ -22,7 +22,7 @@ struct perfile_unwinder {
     const char *arch; /* uname -m of the recording; NULL: not known yet */
     struct perfile_unwinder_counts counts;
     struct pf_stack_sizes sizes;
-    struct pf_lost_modules lost;
+    struct pf_lost_modules lost[PERFILE_UNWIND_REASONS];
 };
 
 /* Where things are that the caller's options (may be NULL) point at; without a reader memory is malloc's. */
@@ -87,7 +87,7 @@ const struct pf_stack_sizes *pf_unwinder_sizes(const struct perfile_unwinder *un
 
 const struct pf_lost_modules *pf_unwinder_lost(const struct perfile_unwinder *unwinder)
 {
-    return &unwinder->lost;
+    return unwinder->lost;
 }
 
 void pf_lost_modules_add(struct pf_lost_modules *modules, const char *name, uint64_t count)
@@ -102,19 +102,35 @@ void pf_lost_modules_add(struct pf_lost_modules *modules, const char *name, uint
     modules->items[i].count += count;
 }
 
+static bool is_file(const struct perfile_map *map)
+{
+    return map->filename[0] == '/' && !pf_is_memory_name(map->filename);
+}
+
+static bool is_gone(struct pf_symbols *symbols, const struct perfile_map *map, uint64_t ip)
+{
+    struct pf_location location;
+    return is_file(map) && pf_symbols_locate(symbols, map, ip, &location) && location.module != PF_NO_SYMBOL &&
+           !pf_symbols_module(symbols, location.module)->path;
+}
+
 /* The function whose caller is missing is the last one. */
 static void count_lost(struct perfile_unwinder *unwinder, const struct perfile_space *space,
-                       const struct pf_unwound *unwound)
+                       const struct pf_unwound *unwound, enum perfile_unwind_reason reason)
 {
-    const struct perfile_map *map =
-        unwound->count ? pf_symbols_map(unwinder->symbols, space, unwound->addresses[unwound->count - 1]) : NULL;
-    char name[sizeof(unwinder->lost.items[0].name)];
+    const uint64_t ip = unwound->addresses[unwound->count - 1];
+    const struct perfile_map *map = pf_symbols_map(unwinder->symbols, space, ip);
+    char name[sizeof(unwinder->lost->items[0].name)];
     if (!map)
         return;
+    if (reason == PERFILE_UNWIND_LOST && is_gone(unwinder->symbols, map, ip)) {
+        reason = PERFILE_UNWIND_GONE;
+        unwinder->counts.lost--;
+        unwinder->counts.gone++;
+    }
     const char *slash = strrchr(map->filename, '/');
-    const bool is_file = map->filename[0] == '/' && !pf_is_memory_name(map->filename);
-    snprintf(name, sizeof(name), "%s", is_file ? slash + 1 : PERFILE_GENERATED_CODE);
-    pf_lost_modules_add(&unwinder->lost, name, 1);
+    snprintf(name, sizeof(name), "%s", is_file(map) ? slash + 1 : PERFILE_GENERATED_CODE);
+    pf_lost_modules_add(&unwinder->lost[reason], name, 1);
 }
 
 /* Records hold less than 64 KiB. */
@@ -158,8 +174,8 @@ int perfile_unwind(void *context, struct perfile_session *session, const struct 
     if (is_early && pf_symbols_unwind_on(unwinder->symbols, &all, &how, &unwound))
         end = PF_UNWIND_DONE;
     count(unwinder, end, &unwound);
-    if (end == PF_UNWIND_NO_RULE)
-        count_lost(unwinder, how.space, &unwound);
+    if (unwound.count && (end == PF_UNWIND_NO_RULE || end == PF_UNWIND_TRUNCATED))
+        count_lost(unwinder, how.space, &unwound, end == PF_UNWIND_NO_RULE ? PERFILE_UNWIND_LOST : PERFILE_UNWIND_CUT);
     return pf_memory_was_short(&unwinder->watch.allocator) ? PERFILE_ERROR_MEMORY : (int)unwound.count;
 }
 

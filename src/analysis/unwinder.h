@@ -14,7 +14,7 @@ enum { PF_STACK_SIZES = 18 };
 struct pf_stack_sizes {
     uint64_t counts[PF_STACK_SIZES];
 };
-/* The modules in which unwinding ended because there is nothing to unwind by; those that came first. */
+/* The modules in which unwinding ended for one reason; those that came first. */
 struct pf_lost_modules {
     struct pf_lost_module {
         char name[64];
@@ -23,6 +23,7 @@ struct pf_lost_modules {
     size_t count;
 };
 void pf_lost_modules_add(struct pf_lost_modules *modules, const char *name, uint64_t count);
+/* PERFILE_UNWIND_REASONS of them. */
 const struct pf_lost_modules *pf_unwinder_lost(const struct perfile_unwinder *unwinder);
 
 const struct pf_stack_sizes *pf_unwinder_sizes(const struct perfile_unwinder *unwinder);

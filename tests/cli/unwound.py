@@ -7,7 +7,7 @@
 - a program that was deleted or replaced while it runs is unwound by what it has mapped;
 - what was written before a SIGKILL is complete, too;
 - what a copy does not have the kernel may have found by frame pointers (DEEP_FP has them);
-- files by which nothing can be unwound are named (DEEP_BARE is one), with what would help;
+- files by which nothing can be unwound are named (DEEP_BARE is one), and those that are gone, with what would help;
 - top -g shows such callchains;
 - called perf, -g leaves callchains to the kernel;
 - features of the recording may be larger than a record;
@@ -150,13 +150,24 @@ def test_continued(folder):
         done = run(PERFILE, 'record', '-o', output, '--call-graph', 'auto,256', *EVENT, '--', program, '0.4')
         count, broken = stacks(output)
         expect(count and len(broken) == (count if program == DEEP else 0), f'copies of 256 bytes of {program}', (count, len(broken)))
-        expect((' cut' in done.stderr) == (program == DEEP), f'what is reported of {program}', done.stderr)
+        said = re.search(r' cut \(deep \d+; --call-graph auto,65528 copies more\)$', done.stderr, re.M)
+        expect(bool(said) == (program == DEEP), f'what is reported of {program}', done.stderr)
 
 
 def test_lost(folder):
     done = run(PERFILE, 'record', '-o', folder / 'lost.data', '-g', *EVENT, '--', DEEP_BARE, '0.4')
     expect(re.search(r'without unwind tables and frame pointers \(deep-bare \d+; build it with -fno-omit-frame-pointer\)$', done.stderr, re.M),
            'code without anything', done.stderr)
+
+
+def test_removed(folder):
+    """Programs that end, and are removed, at once."""
+    program = folder / 'removed'
+    script = f'for i in 1 2 3 4 5 6 7 8 9; do cp {DEEP} {program}; {program} 0.02; rm {program}; done'
+    done = run(PERFILE, 'record', '-o', folder / 'removed.data', '-g', '-e', 'cpu-clock:u', '-F', '2000', '--', 'sh', '-c', script)
+    expect(not re.search('removed [0-9]+; build', done.stderr) and ('are incomplete' not in done.stderr or re.search(
+        r'in files that were gone before they were read \(removed \d+; keep them until the recording has ended\)', done.stderr)),
+           'programs that are removed', done.stderr)
 
 
 def test_top(folder):
@@ -206,7 +217,7 @@ def test_killed(folder):
     expect(count > 20 and not broken, 'what was written before the end', (count, broken[:1]))
 
 
-TESTS = [test_kinds, test_snapshots, test_files, test_gone, test_called_perf, test_depth, test_continued, test_lost, test_top, test_large, test_killed]
+TESTS = [test_kinds, test_snapshots, test_files, test_gone, test_called_perf, test_depth, test_continued, test_lost, test_removed, test_top, test_large, test_killed]
 
 
 def attempt(test, folder, attempts=3):
