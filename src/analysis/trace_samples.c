@@ -138,10 +138,10 @@ static int open_trace(struct trace *trace, const struct perfile_trace_options *o
     const struct pf_decoding_options how = {.allocator = trace->allocator,
                                             .letters = options->itrace ? options->itrace : "",
                                             .usual = options->is_listed ? "cepwxy" : ""};
-    int result = pf_decoding_open(trace->reader, &how, &trace->decoding, error);
     const struct pf_code_source source = {.space = space_of, .read = read_code, .context = trace};
+    int result = perfile_code_open(trace->reader, options->symbols, &trace->code, error);
     if (result == 0)
-        result = perfile_code_open(trace->reader, options->symbols, &trace->code, error);
+        result = pf_decoding_open(trace->reader, &how, &trace->decoding, error);
     if (result < 0)
         return result;
     pf_decoding_use_code(trace->decoding, &source);

@@ -14,6 +14,13 @@
 
 enum { ID_STEP = 1000000000, MAX_LOST = 4096 };
 
+/* What a queue of a trace of the flow has besides. */
+struct flow_parts {
+    struct pf_flow_code code;
+    struct pf_flow_samples samples;
+    struct pf_flow_bytes bytes;
+};
+
 /* A queue of the trace while it is decoded. */
 struct queue {
     struct pf_aux_stream stream;
@@ -27,9 +34,7 @@ struct queue {
     unsigned next_event; /* to be made of the item */
     /* Of traces of the flow: */
     void *flow;
-    struct pf_flow_code code;
-    struct pf_flow_samples samples;
-    struct pf_flow_bytes bytes;
+    struct flow_parts *parts;
     uint64_t epoch;
 };
 
@@ -220,16 +225,20 @@ static int read_buffer(void *context, const struct pf_aux_buffer *buffer, uint64
 static bool open_flow(struct pf_decoding *decoding, struct queue *queue)
 {
     const struct pf_aux_decoder *decoder = decoding->decoder;
-    const struct pf_flow_setup setup = {
-        .walk = &queue->walk, .code = &queue->code, .bytes = &queue->bytes, .recording = &decoding->recording};
+    if (!(queue->parts = pf_new(decoding->allocator, sizeof(*queue->parts))))
+        return false;
+    const struct pf_flow_setup setup = {.walk = &queue->walk,
+                                        .code = &queue->parts->code,
+                                        .bytes = &queue->parts->bytes,
+                                        .recording = &decoding->recording};
     queue->flow = pf_new(decoding->allocator, decoder->flow->state_bytes);
     const bool opened =
-        pf_flow_code_open(&queue->code, decoding->allocator, &decoding->source) &&
-        pf_flow_samples_open(&queue->samples, decoding->allocator, decoder, &decoding->itrace, &decoding->clock);
+        pf_flow_code_open(&queue->parts->code, decoding->allocator, &decoding->source) &&
+        pf_flow_samples_open(&queue->parts->samples, decoding->allocator, decoder, &decoding->itrace, &decoding->clock);
     if (!queue->flow || !opened)
         return false;
     decoder->flow->open(queue->flow, &setup);
-    queue->samples.cbr_max = decoder->flow->max_ratio ? decoder->flow->max_ratio(&decoding->recording) : 0;
+    queue->parts->samples.cbr_max = decoder->flow->max_ratio ? decoder->flow->max_ratio(&decoding->recording) : 0;
     return true;
 }
 
@@ -260,12 +269,13 @@ static void close_queue(struct pf_decoding *decoding, struct queue *queue)
     pf_aux_walk_close(&queue->walk);
     pf_aux_stream_close(&queue->stream);
     pf_free(decoding->allocator, queue->item, decoding->decoder->item_bytes + 1);
-    if (!decoding->decoder->flow)
+    if (!decoding->decoder->flow || !queue->parts)
         return;
     pf_free(decoding->allocator, queue->flow, decoding->decoder->flow->state_bytes);
-    if (queue->code.allocator)
-        pf_flow_code_close(&queue->code);
-    pf_flow_samples_close(&queue->samples);
+    if (queue->parts->code.allocator)
+        pf_flow_code_close(&queue->parts->code);
+    pf_flow_samples_close(&queue->parts->samples);
+    pf_free(decoding->allocator, queue->parts, sizeof(*queue->parts));
 }
 
 /* Goes on to what comes next in this run of buffers: 1, 0 at its end, or an error. *cycles is on the trace's clock. */
@@ -350,8 +360,8 @@ static void enter(struct pf_decoding *decoding, struct queue *queue)
     queue->pid = process_of(decoding, queue->tid);
     if (!decoding->decoder->flow)
         return;
-    pf_flow_code_enter(&queue->code, queue->pid);
-    pf_flow_samples_enter(&queue->samples, queue->tid);
+    pf_flow_code_enter(&queue->parts->code, queue->pid);
+    pf_flow_samples_enter(&queue->parts->samples, queue->tid);
 }
 
 static bool put_thread(struct pf_map *map, uint32_t key, int32_t value)
@@ -491,7 +501,7 @@ static bool next_of_item(struct pf_decoding *decoding, struct queue *queue, stru
 static int next_of_flow(struct pf_decoding *decoding, struct queue *queue, struct pf_decoded *decoded,
                         struct perfile_error *error)
 {
-    struct pf_flow_samples *samples = &queue->samples;
+    struct pf_flow_samples *samples = &queue->parts->samples;
     int made, result;
     while ((made = pf_flow_samples_next(samples)) == PF_FLOW_SAMPLE_NONE) {
         if ((result = decoding->decoder->flow->next(queue->flow, &samples->step, error)) <= 0)
@@ -629,14 +639,16 @@ static uint64_t conflicts(const struct pf_decoding *decoding)
 
 static void say_decoded(const struct pf_decoding *decoding, size_t index, pf_decoding_say *to, void *context)
 {
-    const struct pf_flow_bytes *bytes = &decoding->queues[index].bytes;
-    const struct pf_aux_queue *queue = &decoding->found.items[index];
+    static const struct pf_flow_bytes none;
+    const struct flow_parts *parts = decoding->queues[index].parts;
+    const struct pf_flow_bytes *bytes = parts ? &parts->bytes : &none;
+    const struct pf_aux_queue *found = &decoding->found.items[index];
     const uint64_t all = bytes->decoded + bytes->skipped + bytes->bad;
     char text[160], count[PF_COUNTED_BYTES], where[32];
     if (!all || all == bytes->decoded)
         return;
-    snprintf(where, sizeof(where), queue->cpu >= 0 ? "CPU %" PRId32 : "thread %" PRId32,
-             queue->cpu >= 0 ? queue->cpu : queue->tid);
+    snprintf(where, sizeof(where), found->cpu >= 0 ? "CPU %" PRId32 : "thread %" PRId32,
+             found->cpu >= 0 ? found->cpu : found->tid);
     pf_format(text, sizeof(text), "%.1f %% of %s of the trace of %s are decoded",
               100.0 * (double)bytes->decoded / (double)all, pf_count_of(all, "bytes", count), where);
     to(context, "trace-decoded", text);

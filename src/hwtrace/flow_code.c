@@ -3,7 +3,7 @@
 #include "hwtrace/flow.h"
 
 enum {
-    SLOT_BITS = 10,       /* at first; doubled as often as there are more blocks */
+    SLOT_BITS = 4,        /* at first; doubled as often as there are more blocks */
     MAX_BLOCKS = 1 << 20, /* more than this many are discarded, and decoded again */
     MAX_INSNS = 64,       /* of a block: longer ones are divided */
     MAX_INSN_BYTES = 15,

@@ -107,7 +107,7 @@ static bool take_info(struct pf_aux_queues *queues, const struct pf_aux_record *
 {
     const struct perfile_auxtrace_info *info = from->body;
     (void)queue;
-    if (queues->type)
+    if (queues->priv)
         return true; /* a merged recording may have more: all buffers are read as the first says */
     queues->priv = pf_new(queues->allocator, (size_t)info->priv.count * sizeof(*queues->priv) + 1);
     if (!queues->priv)
