@@ -177,7 +177,7 @@ int pf_trace_open(struct pf_edit *edit, const char *letters, const struct pf_tra
     }
     const struct pf_code_source source = {.space = space_of, .read = read_code, .context = trace};
     pf_decoding_use_code(trace->decoding, &source);
-    edit->by_time = edit->follows_maps = true;
+    edit->follows_maps |= pf_decoding_needs_code(trace->decoding);
     *out = trace;
     return 0;
 }

@@ -16,6 +16,7 @@ enum { ID_STEP = 1000000000, MAX_LOST = 4096 };
 
 /* What a queue of a trace of the flow has besides. */
 struct flow_parts {
+    void *flow;
     struct pf_flow_code code;
     struct pf_flow_samples samples;
     struct pf_flow_bytes bytes;
@@ -25,17 +26,14 @@ struct flow_parts {
 struct queue {
     struct pf_aux_stream stream;
     struct pf_aux_walk walk;
-    bool is_open, started;
     const struct pf_aux_buffer *buffer; /* what is decoded comes from */
     uint64_t time;                      /* of what comes next, in nanoseconds */
-    int32_t tid, pid;                   /* that run */
-    /* Of traces with records: */
-    void *item;
-    unsigned next_event; /* to be made of the item */
-    /* Of traces of the flow: */
-    void *flow;
-    struct flow_parts *parts;
-    uint64_t epoch;
+    int32_t tid, pid;                   /* that run, */
+    uint32_t epoch;                     /* when that was looked up */
+    uint16_t next_event;                /* of traces with records: to be made of the item */
+    bool is_open, started;
+    void *item;               /* of traces with records */
+    struct flow_parts *parts; /* of traces of the flow */
 };
 
 /* A piece of the trace that was not recorded. */
@@ -56,7 +54,7 @@ struct pf_decoding {
     struct pf_code_source source;
     uint64_t passed; /* records since the last sample of `instructions` */
     bool started;
-    uint64_t epoch;          /* counts the records that were taken */
+    uint32_t epoch;          /* counts the records that were taken */
     struct queue *queues;    /* one for each of those that were found */
     struct queue *current;   /* whose samples are given; NULL: to be chosen */
     struct pf_heap heap;     /* queues by the time of what comes next */
@@ -222,6 +220,11 @@ static int read_buffer(void *context, const struct pf_aux_buffer *buffer, uint64
     return perfile_reader_read_at(context, buffer->part, buffer->position + at, to, *bytes, bytes, error);
 }
 
+static size_t item_bytes(const struct pf_aux_decoder *decoder)
+{
+    return decoder->item_bytes ? decoder->item_bytes : 1;
+}
+
 static bool open_flow(struct pf_decoding *decoding, struct queue *queue)
 {
     const struct pf_aux_decoder *decoder = decoding->decoder;
@@ -231,13 +234,13 @@ static bool open_flow(struct pf_decoding *decoding, struct queue *queue)
                                         .code = &queue->parts->code,
                                         .bytes = &queue->parts->bytes,
                                         .recording = &decoding->recording};
-    queue->flow = pf_new(decoding->allocator, decoder->flow->state_bytes);
+    queue->parts->flow = pf_new(decoding->allocator, decoder->flow->state_bytes);
     const bool opened =
         pf_flow_code_open(&queue->parts->code, decoding->allocator, &decoding->source) &&
         pf_flow_samples_open(&queue->parts->samples, decoding->allocator, decoder, &decoding->itrace, &decoding->clock);
-    if (!queue->flow || !opened)
+    if (!queue->parts->flow || !opened)
         return false;
-    decoder->flow->open(queue->flow, &setup);
+    decoder->flow->open(queue->parts->flow, &setup);
     queue->parts->samples.cbr_max = decoder->flow->max_ratio ? decoder->flow->max_ratio(&decoding->recording) : 0;
     return true;
 }
@@ -252,8 +255,8 @@ static int open_queue(struct pf_decoding *decoding, size_t index, struct perfile
                                        .context = &queue->stream};
     queue->is_open = true;
     queue->tid = queue->pid = -1;
-    queue->item = pf_new(decoding->allocator, decoder->item_bytes + 1);
-    queue->next_event = decoder->event_count;
+    queue->item = pf_new(decoding->allocator, item_bytes(decoder));
+    queue->next_event = (uint16_t)decoder->event_count;
     queue->stream.read = read_buffer;
     queue->stream.context = decoding->reader;
     const bool opened = pf_aux_walk_open(&queue->walk, decoding->allocator) &&
@@ -268,10 +271,10 @@ static void close_queue(struct pf_decoding *decoding, struct queue *queue)
         return;
     pf_aux_walk_close(&queue->walk);
     pf_aux_stream_close(&queue->stream);
-    pf_free(decoding->allocator, queue->item, decoding->decoder->item_bytes + 1);
+    pf_free(decoding->allocator, queue->item, item_bytes(decoding->decoder));
     if (!decoding->decoder->flow || !queue->parts)
         return;
-    pf_free(decoding->allocator, queue->flow, decoding->decoder->flow->state_bytes);
+    pf_free(decoding->allocator, queue->parts->flow, decoding->decoder->flow->state_bytes);
     if (queue->parts->code.allocator)
         pf_flow_code_close(&queue->parts->code);
     pf_flow_samples_close(&queue->parts->samples);
@@ -283,7 +286,7 @@ static int seek_in_run(struct pf_decoding *decoding, struct queue *queue, uint64
 {
     const struct pf_aux_decoder *decoder = decoding->decoder;
     queue->next_event = 0;
-    return decoder->flow ? decoder->flow->seek(queue->flow, cycles, error)
+    return decoder->flow ? decoder->flow->seek(queue->parts->flow, cycles, error)
                          : decoder->next(&queue->walk, queue->item, cycles, error);
 }
 
@@ -292,7 +295,7 @@ static void start_run(struct pf_decoding *decoding, struct queue *queue)
     queue->started = true;
     pf_aux_walk_restart(&queue->walk);
     if (decoding->decoder->flow)
-        decoding->decoder->flow->restart(queue->flow, pf_aux_stream_buffer(&queue->stream, 0)->reference);
+        decoding->decoder->flow->restart(queue->parts->flow, pf_aux_stream_buffer(&queue->stream, 0)->reference);
 }
 
 /* The same, if need be in the next run of buffers. */
@@ -504,7 +507,7 @@ static int next_of_flow(struct pf_decoding *decoding, struct queue *queue, struc
     struct pf_flow_samples *samples = &queue->parts->samples;
     int made, result;
     while ((made = pf_flow_samples_next(samples)) == PF_FLOW_SAMPLE_NONE) {
-        if ((result = decoding->decoder->flow->next(queue->flow, &samples->step, error)) <= 0)
+        if ((result = decoding->decoder->flow->next(queue->parts->flow, &samples->step, error)) <= 0)
             return result;
         pf_flow_samples_begin(samples);
         if (PF_UNLIKELY(samples->step.event == PF_FLOW_ERROR))
@@ -728,6 +731,11 @@ int pf_decoding_open(struct perfile_reader *reader, const struct pf_decoding_opt
         *out = NULL;
     }
     return result;
+}
+
+bool pf_decoding_needs_code(const struct pf_decoding *decoding)
+{
+    return decoding->decoder->flow;
 }
 
 void pf_decoding_use_code(struct pf_decoding *decoding, const struct pf_code_source *source)

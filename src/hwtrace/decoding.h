@@ -30,6 +30,9 @@ void pf_decoding_close(struct pf_decoding *decoding);
 /* Where code is read from; without it no flow is decoded. To be called before the first record is taken. */
 void pf_decoding_use_code(struct pf_decoding *decoding, const struct pf_code_source *source);
 
+/* It is a trace of the flow. */
+bool pf_decoding_needs_code(const struct pf_decoding *decoding);
+
 /* An event that has samples. */
 struct pf_decoding_event {
     const char *name;

@@ -58,11 +58,19 @@ static uint64_t missing_between(const struct pf_aux_buffer *before, const struct
     return !buffer->from_sample && before->part == buffer->part && buffer->offset > end ? buffer->offset - end : 0;
 }
 
+/* Recordings may have as many queues as buffers: the first one takes no memory for others. */
+static bool append_buffer(struct pf_aux_queues *queues, struct pf_aux_queue *queue, const struct pf_aux_buffer *buffer)
+{
+    if (!queue->buffers && (queue->buffers = pf_new(queues->allocator, sizeof(*buffer))) != NULL)
+        queue->capacity = 1;
+    return queue->buffers && PF_APPEND(queues->allocator, queue->buffers, queue->count, queue->capacity, *buffer);
+}
+
 static struct pf_aux_queue *add_buffer(struct pf_aux_queues *queues, const struct pf_aux_buffer *buffer,
                                        uint32_t number)
 {
     struct pf_aux_queue *queue = queue_of(queues, buffer, number);
-    if (!queue || !PF_APPEND(queues->allocator, queue->buffers, queue->count, queue->capacity, *buffer))
+    if (!queue || !append_buffer(queues, queue, buffer))
         return NULL;
     queue->bytes += buffer->bytes;
     queue->conflicts |= buffer->cpu != queue->cpu || (!buffer->from_sample && buffer->tid != queue->tid);
