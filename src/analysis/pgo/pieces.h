@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Ranges of code that may overlap, cut into pieces that do not: each has the sum of the counts of the ranges over it. */
+/* Ranges of code that may overlap, cut into pieces that do not: each has the sum of the counts of its ranges. */
 #ifndef PF_ANALYSIS_PGO_PIECES_H
 #define PF_ANALYSIS_PGO_PIECES_H
 
