@@ -171,6 +171,15 @@ static uint64_t stack_parts(const struct pf_itrace *itrace)
     return (itrace->branches ? PERFILE_SAMPLE_BRANCH_STACK : 0) | (itrace->chains ? PERFILE_SAMPLE_CALLCHAIN : 0);
 }
 
+/* Whether samples show all branches, or only some kinds. */
+static uint64_t branch_kinds(const struct pf_itrace *itrace)
+{
+    if (itrace->branches)
+        return PERFILE_SAMPLE_BRANCH_ANY | PERFILE_SAMPLE_BRANCH_TYPE_SAVE;
+    return (itrace->kinds & PF_FLOW_IS_CALL ? PERFILE_SAMPLE_BRANCH_ANY_CALL : 0) |
+           (itrace->kinds & PF_FLOW_IS_RETURN ? PERFILE_SAMPLE_BRANCH_ANY_RETURN : 0);
+}
+
 static struct perfile_attr attr_of(const struct pf_decoding *decoding, const struct pf_aux_event *event)
 {
     const struct perfile_attr *old = decoding->from->attr;
@@ -184,7 +193,7 @@ static struct perfile_attr attr_of(const struct pf_decoding *decoding, const str
         .sample_period_or_freq = counts ? itrace->every : 1,
         .sample_type = (old->sample_type & known) | event->sample_type | PERFILE_SAMPLE_IP | PERFILE_SAMPLE_PERIOD |
                        stack_parts(itrace),
-        .branch_sample_type = itrace->branches ? PERFILE_SAMPLE_BRANCH_ANY | PERFILE_SAMPLE_BRANCH_TYPE_SAVE : 0,
+        .branch_sample_type = branch_kinds(itrace),
         .sample_id_all = 1,
         .exclude_user = old->exclude_user,
         .exclude_kernel = old->exclude_kernel,

@@ -502,6 +502,12 @@ static bool follow_exit(struct pf_maps *maps, const struct perfile_reader *reade
     return count > 1 || pf_map_put(&maps->ended, (uint32_t)r.pid, pf_min(maps->now, ALIVE - 1));
 }
 
+static bool inherit(struct pf_map *values, int32_t parent, int32_t child)
+{
+    uint64_t value;
+    return !pf_map_get(values, (uint32_t)parent, &value) || pf_map_put(values, (uint32_t)child, value);
+}
+
 /* A thread shares its process's maps; a new process starts with its parent's, unless its own follow as records. */
 static bool follow_fork(struct pf_maps *maps, const struct perfile_reader *reader, const struct perfile_record *record)
 {
@@ -510,9 +516,8 @@ static bool follow_fork(struct pf_maps *maps, const struct perfile_reader *reade
         return true;
     if (r.pid == r.ppid)
         return begin_thread(maps, r.pid, true);
-    uint64_t before_exec = 0;
-    (void)pf_map_get(&maps->execs, (uint32_t)r.ppid, &before_exec);
-    if (!begin_process(maps, r.pid) || (before_exec && !pf_map_put(&maps->execs, (uint32_t)r.pid, before_exec)))
+    if (!begin_process(maps, r.pid) || !inherit(&maps->execs, r.ppid, r.pid) ||
+        !inherit(&maps->exec_times, r.ppid, r.pid))
         return false;
     bool fresh = record->misc & PERFILE_MISC_FORK_EXEC;
     /* the tree counts as seen: two processes share it */

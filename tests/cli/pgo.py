@@ -101,8 +101,8 @@ class Test:
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         return done.returncode, path.read_text() if path.is_file() else None, done.stderr
 
-    def output(self, text, format='bolt', **how):
-        return self.pgo('-q', '--format', format, self.record(text), **how)[1]
+    def output(self, text, format='bolt', words=(), **how):
+        return self.pgo('-q', '--format', format, *words, self.record(text), **how)[1]
 
     def fails(self, what, text, status, message, *words, **how):
         got = self.pgo('--format', 'bolt', *words, self.record(text), **how)
@@ -203,6 +203,53 @@ def check_drops(test):
     test.fails('a limit', ONE, 1, 'max_traces', '--limit-traces', '2')
 
 
+# in the order in which they ran
+SINGLES = ((0, 0x2600), *((a, b) for a, b, _ in STACK[::-1]), (0x2609, 0x9000))
+BTS = 'attr type=0 config=4 sample_period_or_freq=1 sample_type=IP|TID|TIME|ADDR ids=1 name="branches" sample_id_all=1\n'
+
+
+def single(pid, base, time, branch):
+    ip, addr = (base + x if x else 0 for x in branch)
+    return f'sample misc=2 ip={ip:#x} addr={addr:#x} pid={pid} tid={pid} time={time}\n'
+
+
+def check_singles(test):
+    """Each branch is a sample: of Intel BTS, and of decoded traces. Threads take turns, and the trace begins without a source."""
+    expected = BOLT.replace('B 2615', 'B 2609 0 1 0\nB 2615') \
+        .replace('2615 2610 1 1', '2615 2610 1 0').replace('f 2610 2615 1\n', 'f 2600 2607 1\nf 2605 2609 1\nf 2610 2615 1\n')
+    two = BTS + mapped(7, BASE) + mapped(8, BASE + 0x100000)
+    for time, branch in enumerate(SINGLES, 2):
+        two += single(7, BASE, time, branch) + single(8, BASE + 0x100000, time, branch)
+    test.check('branches as samples', test.output(two), times(expected, 2))
+    test.check('not an address', test.output(two, 'autofdo').splitlines()[7], '0')
+    lost = BTS + mapped(7, BASE) + single(7, BASE, 2, SINGLES[1]) + single(7, BASE, 3, SINGLES[0]) + single(7, BASE, 4, SINGLES[3])
+    test.check('no range over what is missing of a trace', test.output(lost), 'B 2607 2600 1 0\nB 2615 2610 1 0\nf 2600 2615 1\n')
+    sampled_ones = two.replace('sample_period_or_freq=1 ', 'sample_period_or_freq=1000 ')
+    test.fails('samples of an event of branches', sampled_ones, 1, 'no sample has a branch stack', '--format', 'profgen')
+    trace = b''.join(struct.pack('<QQQ', *(BASE + x if x else 0 for x in branch), 16) for branch in SINGLES)
+    bts = 'attr type=10 config=1 sample_type=IDENTIFIER|IP|TID|TIME|CPU sample_id_all=1 ids=11 name="intel_bts//"\nfeature AUXTRACE 0\n' + \
+        'record AUXTRACE_INFO auxtrace_type=2 priv=10,0,1,0,1,0\n' + mapped(7, BASE).replace('\n', ' cpu=1\n') + \
+        'record ITRACE_START pid=7 tid=7 | pid=7 tid=7 time=1 cpu=1\n' + \
+        f'record AUX aux_offset=0 aux_size={len(trace)} flags=0 | pid=7 tid=7 time=2 cpu=1\n' + \
+        f'record AUXTRACE data_size={len(trace)} offset=0 reference=2 idx=0 tid=7 cpu=1 reserved__=0 payload=hex:{trace.hex()}\n' + \
+        'record EXIT pid=7 tid=7 ppid=1 ptid=1 time=9000 | pid=7 tid=7 time=9000 cpu=1\n'
+    test.check('the trace of Intel BTS', test.output(bts, words=('--itrace=b',)), expected)
+    calls = test.output(bts, words=('--itrace=r', '--symfs', test.folder / 'root'))
+    test.check('ranges need all kinds of branches', calls, 'B 2609 0 1 0\nB 261a 2605 1 0\n')
+
+
+def check_exec(test):
+    """The program that ran before is not mapped where the new one has nothing."""
+    new = f'record COMM misc=0x2000 pid=7 tid=7 comm="next" | pid=7 tid=7 time=3\n' + mapped(7, BASE + 0x100000, 3, '/opt/next')
+    test.check('after an exec', test.output(ONE + new + sampled(7, BASE, 4)), BOLT)
+    again = new.replace('/opt/next', '/opt/prog')
+    test.check('after an exec of itself', test.output(ONE + again + sampled(7, BASE, 4) + sampled(7, BASE + 0x100000, 5)), times(BOLT, 2))
+    forked = new + 'record FORK misc=2 pid=8 ppid=7 tid=8 ptid=7 time=4 | pid=8 tid=8 time=4\n' + sampled(8, BASE, 5)
+    test.check('a fork after an exec', test.output(ONE + forked), BOLT)
+    before = ONE + new + sampled(7, BASE, 2)
+    test.check('a sample before the exec', test.output(before), times(BOLT, 2))
+
+
 def check_damage(test):
     many = HEAD + mapped(7, BASE) + ''.join(sampled(7, BASE, time) for time in range(2, 12))
     whole = test.record(many, '--pipe').stat().st_size
@@ -236,7 +283,7 @@ def main():
     hermetic.settle()
     with tempfile.TemporaryDirectory() as name:
         test = Test(*sys.argv[1:], pathlib.Path(name))
-        for check in check_formats, check_processes, check_builds, check_nothing, check_drops, check_damage, check_views, check_kernel:
+        for check in check_formats, check_processes, check_builds, check_nothing, check_drops, check_singles, check_exec, check_damage, check_views, check_kernel:
             check(test)
     sys.exit(f'{test.bad} differ' if test.bad else None)
 

@@ -3,14 +3,28 @@
 #include "analysis/delivery.h"
 #include "analysis/pgo/parts.h"
 #include "base/error.h"
+#include "hwtrace/flow.h"
+
+/* The last branch of a thread, of which it is not known yet where the code after it ended. */
+struct last_branch {
+    uint64_t from, to; /* locations; zeros: there is none */
+    bool mispredicted;
+};
 
 struct collecting {
     struct perfile_pgo *pgo;
+    const struct perfile_reader *reader;
+    struct pf_map exec_times;          /* a process's number to when it executed its program */
     const struct perfile_event *event; /* of the last sample, and what its branch stacks are */
     uint64_t event_number;
-    bool has_calls;     /* call stacks, which are not branches that were taken */
-    bool has_all_kinds; /* what lies between two branches ran without another one */
-    bool failed;        /* out of memory, or the limit was reached */
+    bool has_calls;        /* call stacks, which are not branches that were taken */
+    bool has_all_kinds;    /* what lies between two branches ran without another one */
+    bool is_branch;        /* each sample is a branch: from its address to its data address */
+    bool any_single;       /* there was such a sample: branch stacks of other events would repeat them */
+    bool failed;           /* out of memory, or the limit was reached */
+    struct pf_map last_of; /* a thread's number to an index in `last` plus one */
+    struct last_branch *last;
+    size_t last_count, last_capacity;
 };
 
 /* The number of an event's name. */
@@ -23,12 +37,20 @@ static bool number_of(struct perfile_pgo *pgo, const char *name, uint64_t *numbe
     return copy && PF_APPEND(&pgo->watch.allocator, pgo->events, pgo->event_count, pgo->event_capacity, copy);
 }
 
+/* Intel BTS, and the branches of a decoded trace: every branch is a sample. */
+static bool has_single_branches(const struct perfile_attr *attr)
+{
+    return attr->type == PERFILE_TYPE_HARDWARE && attr->config == PERFILE_COUNT_HW_BRANCH_INSTRUCTIONS &&
+           attr->sample_type & PERFILE_SAMPLE_ADDR && !attr->freq && attr->sample_period_or_freq == 1;
+}
+
 static void set_event(struct collecting *c, const struct perfile_event *event)
 {
     const uint64_t kinds = event ? event->attr->branch_sample_type : 0;
     c->event = event;
+    c->is_branch = event && has_single_branches(event->attr);
     c->has_calls = kinds & PERFILE_SAMPLE_BRANCH_CALL_STACK;
-    c->has_all_kinds = kinds & PERFILE_SAMPLE_BRANCH_ANY;
+    c->has_all_kinds = kinds & PERFILE_SAMPLE_BRANCH_ANY || (c->is_branch && !kinds);
     c->failed |= !number_of(c->pgo, event ? event->name : "", &c->event_number);
 }
 
@@ -50,7 +72,7 @@ static inline unsigned flag_bits(uint64_t flags, bool big, unsigned first, unsig
     return (unsigned)(flags >> (big ? 64 - first - width : first)) & ((1u << width) - 1);
 }
 
-static void count_branch(struct collecting *c, const uint64_t location[3], uint64_t flags, bool big)
+static void count_branch(struct collecting *c, const uint64_t location[3], bool mispredicted, unsigned type)
 {
     struct pf_tally_row *row = pf_tally_row(&c->pgo->traces, location[0], location[1], location[2]);
     if (PF_UNLIKELY(!row)) {
@@ -58,8 +80,8 @@ static void count_branch(struct collecting *c, const uint64_t location[3], uint6
         return;
     }
     row->count++;
-    row->mispredicted += flag_bits(flags, big, 0, 1);
-    row->type = flag_bits(flags, big, 20, 4) & 15;
+    row->mispredicted += mispredicted;
+    row->type = type & 15;
 }
 
 /*
@@ -94,9 +116,63 @@ static void take_branches(struct collecting *c, const struct perfile_branch_stac
             continue;
         hit(pgo, from, used);
         hit(pgo, to, used);
-        count_branch(c, trace, flags, stack->big_endian);
+        count_branch(c, trace, flag_bits(flags, stack->big_endian, 0, 1), flag_bits(flags, stack->big_endian, 20, 4));
     }
 }
+
+/* ---- branches that come one at a time ---- */
+
+/* NULL: out of memory. */
+static struct last_branch *last_of(struct collecting *c, int32_t tid)
+{
+    const struct perfile_allocator *allocator = &c->pgo->watch.allocator;
+    uint64_t number;
+    if (pf_map_get(&c->last_of, (uint32_t)tid, &number))
+        return &c->last[number - 1];
+    if (!PF_APPEND(allocator, c->last, c->last_count, c->last_capacity, (struct last_branch){0}) ||
+        !pf_map_put(&c->last_of, (uint32_t)tid, c->last_count))
+        return NULL;
+    return &c->last[c->last_count - 1];
+}
+
+static void finish_branch(struct collecting *c, const struct last_branch *last, uint64_t end)
+{
+    const uint64_t trace[3] = {last->from, last->to, last->to && c->has_all_kinds ? end : 0};
+    if (last->to || (last->from && last->from != PF_LOCATION_UNKNOWN))
+        count_branch(c, trace, last->mispredicted, 0);
+}
+
+/* The code after a branch ended at the next branch of the thread. Where a trace begins, its source is 0. */
+static void take_single(struct collecting *c, const struct pf_delivered *item, bool *used)
+{
+    struct perfile_pgo *pgo = c->pgo;
+    const struct perfile_sample *sample = &item->sample;
+    struct last_branch *last = last_of(c, sample->tid);
+    const uint64_t from = locate_source(pgo, sample->ip, sample->addr), to = pf_pgo_locate(&pgo->modules, sample->addr);
+    c->any_single = true;
+    if (!last) {
+        c->failed = true;
+        return;
+    }
+    finish_branch(c, last, from == PF_LOCATION_UNKNOWN ? 0 : from);
+    *last = (struct last_branch){from, to, item->traced.flags & PF_FLOW_IS_MISPREDICTED};
+    hit(pgo, from, used);
+    hit(pgo, to, used);
+}
+
+static void finish_singles(struct collecting *c)
+{
+    for (size_t i = 0; i < c->last_count; i++)
+        finish_branch(c, &c->last[i], 0);
+}
+
+static void close_singles(struct collecting *c)
+{
+    pf_map_close(&c->last_of);
+    pf_free(&c->pgo->watch.allocator, c->last, c->last_capacity * sizeof(*c->last));
+}
+
+/* ---- samples ---- */
 
 static void take_address(struct collecting *c, uint64_t ip, bool *used)
 {
@@ -111,27 +187,81 @@ static void take_address(struct collecting *c, uint64_t ip, bool *used)
         c->failed = true;
 }
 
+static void set_space(struct collecting *c, const struct pf_delivered *item)
+{
+    struct pf_pgo_modules *modules = &c->pgo->modules;
+    uint64_t executed = 0;
+    if (PF_UNLIKELY(c->exec_times.used))
+        (void)pf_map_get(&c->exec_times, (uint32_t)item->sample.pid, &executed);
+    if (c->pgo->options.kernel)
+        pf_pgo_set_space(modules, item->kernel_space, 0);
+    else
+        pf_pgo_set_space(modules, item->user_space, executed);
+}
+
+static void take_stack(struct collecting *c, const struct perfile_branch_stack *stack, bool *used)
+{
+    struct perfile_pgo *pgo = c->pgo;
+    pgo->totals.samples_of_calls += c->has_calls;
+    pgo->totals.samples_filtered += !c->has_calls && !c->has_all_kinds;
+    if (!c->has_calls && !c->any_single)
+        take_branches(c, stack, used);
+}
+
 static void take_sample(struct collecting *c, const struct pf_delivered *item)
 {
     struct perfile_pgo *pgo = c->pgo;
     const struct perfile_sample *sample = &item->sample;
-    const struct perfile_branch_stack *stack = &sample->branch_stack;
-    const bool has_branches = sample->present & PERFILE_SAMPLE_BRANCH_STACK && stack->count;
     const unsigned mode = item->record->misc & PERFILE_MISC_CPUMODE_MASK;
     bool used = false;
     pgo->totals.samples++;
     if (PF_UNLIKELY(item->event != c->event || !c->event))
         set_event(c, item->event);
-    pf_pgo_set_space(&pgo->modules, pgo->options.kernel ? item->kernel_space : item->user_space);
-    pgo->totals.samples_without_branches += !has_branches;
-    if (has_branches && c->has_calls)
-        pgo->totals.samples_of_calls++;
-    else if (has_branches)
-        take_branches(c, stack, &used);
-    pgo->totals.samples_filtered += has_branches && !c->has_calls && !c->has_all_kinds;
-    if (mode == PERFILE_MISC_USER || mode == PERFILE_MISC_KERNEL)
+    const bool has_stack = sample->present & PERFILE_SAMPLE_BRANCH_STACK && sample->branch_stack.count;
+    const bool is_single = c->is_branch && !has_stack;
+    set_space(c, item);
+    pgo->totals.samples_without_branches += !has_stack && !is_single;
+    if (has_stack)
+        take_stack(c, &sample->branch_stack, &used);
+    else if (is_single && !(item->traced.flags & PF_FLOW_IS_NOT_TAKEN))
+        take_single(c, item, &used);
+    if (!is_single && (mode == PERFILE_MISC_USER || mode == PERFILE_MISC_KERNEL))
         take_address(c, sample->ip, &used);
     pgo->totals.samples_used += used;
+}
+
+/* ---- records ---- */
+
+static void note_exec(struct collecting *c, int32_t pid, uint64_t time)
+{
+    c->failed |= !pf_map_put(&c->exec_times, (uint32_t)pid, time);
+}
+
+static void take_comm(struct collecting *c, const struct perfile_record *record)
+{
+    struct perfile_comm r;
+    if (record->misc & PERFILE_MISC_COMM_EXEC && record->time != UINT64_MAX &&
+        perfile_record_decode(c->reader, record, &r, sizeof(r), NULL) == 0)
+        note_exec(c, r.pid, record->time);
+}
+
+/* A new process has what its parent has, also of what the parent executed. */
+static void take_fork(struct collecting *c, const struct perfile_record *record)
+{
+    struct perfile_fork r;
+    uint64_t executed = 0;
+    if (!c->exec_times.used || perfile_record_decode(c->reader, record, &r, sizeof(r), NULL) < 0 || r.pid == r.ppid)
+        return;
+    (void)pf_map_get(&c->exec_times, (uint32_t)r.ppid, &executed);
+    note_exec(c, r.pid, executed);
+}
+
+static void take_record(struct collecting *c, const struct perfile_record *record)
+{
+    if (record->type == PERFILE_RECORD_COMM)
+        take_comm(c, record);
+    else if (record->type == PERFILE_RECORD_FORK)
+        take_fork(c, record);
 }
 
 /* A sample of several counters comes once for each. */
@@ -140,8 +270,11 @@ static int take_samples(struct collecting *c, struct pf_delivery *delivery, stru
     struct pf_delivered item = {.sample.size = sizeof(item.sample)};
     int result;
     while ((result = pf_delivery_next(delivery, &item, error)) > 0 && !c->failed)
-        if (item.is_sample && !item.again)
+        if (!item.is_sample)
+            take_record(c, item.record);
+        else if (!item.again)
             take_sample(c, &item);
+    finish_singles(c);
     if (result < 0 || !c->failed)
         return result;
     return pf_memory_was_short(&c->pgo->watch.allocator)
@@ -152,11 +285,13 @@ static int take_samples(struct collecting *c, struct pf_delivery *delivery, stru
 
 int pf_pgo_collect(struct perfile_pgo *pgo, struct perfile_reader *reader, struct perfile_error *error)
 {
-    struct collecting c = {.pgo = pgo};
+    struct collecting c = {.pgo = pgo, .reader = reader};
     struct pf_delivery *delivery;
     const struct pf_delivery_options how = {.allocator = &pgo->watch.allocator,
                                             .filter = pgo->options.filter,
                                             .follows_maps = true,
+                                            .gives_records = true,
+                                            .reads_all = true,
                                             .never_waits = true,
                                             .progress = pgo->options.progress,
                                             .progress_context = pgo->options.progress_context};
@@ -164,7 +299,11 @@ int pf_pgo_collect(struct perfile_pgo *pgo, struct perfile_reader *reader, struc
     if (result < 0)
         return result;
     pf_pgo_modules_discard_maps(&pgo->modules);
+    pf_map_open(&c.last_of, &pgo->watch.allocator);
+    pf_map_open(&c.exec_times, &pgo->watch.allocator);
     result = take_samples(&c, delivery, error);
+    close_singles(&c);
+    pf_map_close(&c.exec_times);
     if (result == 0 && pgo->options.unmatched)
         pf_delivery_notify_unmatched(delivery, pgo->options.unmatched, pgo->options.unmatched_context);
     pgo->left_out += pf_delivery_filtered(delivery);

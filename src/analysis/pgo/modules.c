@@ -170,8 +170,9 @@ uint64_t pf_pgo_locate_slowly(struct pf_pgo_modules *modules, uint64_t address)
         return modules->space ? locate_nothing(modules, address) : 0;
     /* of memory that a program has put over its code, that code counts */
     const struct perfile_map *code = map->replaced ? map->replaced : map;
-    const struct pf_recent_map found = {.start = pf_max_u64(map->start, code->start),
-                                        .end = pf_min_u64(map->end, code->end),
-                                        .base = base_of(modules, code)};
+    const struct pf_recent_map found = {
+        .start = pf_max_u64(map->start, code->start),
+        .end = pf_min_u64(map->end, code->end),
+        .base = code->kernel || code->executed >= modules->executed ? base_of(modules, code) : 0};
     return address >= found.start && address < found.end ? remember(modules, address, found) : 0;
 }

@@ -66,6 +66,7 @@ struct pf_pgo_modules {
     } recent[PF_RECENT_MAPS];
     const struct perfile_space *space; /* of the sample, and its id */
     uint64_t space_id;
+    uint64_t executed;    /* when its process executed its program: what was mapped before is not there any more */
     uint32_t other_build; /* a module of the wanted name with another build id, plus one; 0: there is none */
     bool is_full;         /* there are 2^20 parts: no more are counted */
 };
@@ -78,11 +79,13 @@ void pf_pgo_modules_discard_maps(struct pf_pgo_modules *modules);
 /* The location of an address that `recent` does not have; 0 also when out of memory, which the watch notes. */
 uint64_t pf_pgo_locate_slowly(struct pf_pgo_modules *modules, uint64_t address);
 
-/* To be called for each sample. */
-static inline void pf_pgo_set_space(struct pf_pgo_modules *modules, const struct perfile_space *space)
+/* To be called for each sample. Processes that share a space may have executed their programs at different times. */
+static inline void pf_pgo_set_space(struct pf_pgo_modules *modules, const struct perfile_space *space,
+                                    uint64_t executed)
 {
     modules->space = space;
-    modules->space_id = perfile_space_id(space);
+    modules->executed = executed;
+    modules->space_id = perfile_space_id(space) ^ executed * 0x9e3779b97f4a7c15u;
 }
 
 static inline struct pf_recent_map *pf_pgo_recent(struct pf_pgo_modules *modules, uint64_t address)
