@@ -73,6 +73,17 @@ static bool is_call_graph(const struct pf_workload *workload)
     return false;
 }
 
+static void reap(struct pf_workload *workload, int flags)
+{
+    pid_t ended;
+
+    if (!workload->running)
+        return;
+    while ((ended = waitpid(workload->pid, &workload->status, flags)) < 0 && errno == EINTR)
+        continue;
+    workload->running = ended == 0;
+}
+
 int pf_workload_start(struct pf_workload *workload)
 {
     int why = 0;
@@ -89,30 +100,14 @@ int pf_workload_start(struct pf_workload *workload)
     const bool is_mode = (why == ENOENT || why == EACCES) && is_call_graph(workload);
     pf_message("%s: %s: %s%s%s", workload->verb, workload->name, strerror(why),
                is_mode ? "; -g takes no value: --call-graph " : "", is_mode ? workload->name : "");
-    pf_workload_wait(workload);
+    reap(workload, 0);
     return why == ENOENT ? STATUS_NOT_FOUND : STATUS_NOT_EXECUTABLE;
-}
-
-static void reap(struct pf_workload *workload, int flags)
-{
-    pid_t ended;
-
-    if (!workload->running)
-        return;
-    while ((ended = waitpid(workload->pid, &workload->status, flags)) < 0 && errno == EINTR)
-        continue;
-    workload->running = ended == 0;
 }
 
 bool pf_workload_ended(struct pf_workload *workload)
 {
     reap(workload, WNOHANG);
     return !workload->running;
-}
-
-void pf_workload_wait(struct pf_workload *workload)
-{
-    reap(workload, 0);
 }
 
 int pf_workload_status(const struct pf_workload *workload)
@@ -128,7 +123,7 @@ void pf_workload_close(struct pf_workload *workload)
 {
     if (workload->go >= 0 && workload->running) {
         kill(workload->pid, SIGKILL); /* it has not started */
-        pf_workload_wait(workload);
+        reap(workload, 0);
     }
     if (workload->go >= 0)
         close(workload->go);

@@ -27,7 +27,6 @@ int pf_workload_prepare(struct pf_workload *workload, char **arguments, bool asi
 int pf_workload_start(struct pf_workload *workload);
 /* Whether the command has ended; does not wait. */
 bool pf_workload_ended(struct pf_workload *workload);
-void pf_workload_wait(struct pf_workload *workload);
 /* The exit status of the command; 128 plus the signal that ended it, after a message. */
 int pf_workload_status(const struct pf_workload *workload);
 /* Ends the process of a command that was not started. */

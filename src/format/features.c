@@ -11,10 +11,17 @@
 
 /* ---- the walk ----------------------------------------------------------------------------------------------- */
 
+/* Keeps the cursor's failure as the damage. */
+static void settle(struct pf_feature_walk *w)
+{
+    if (w->c->failed && !w->result)
+        w->result = pf_cursor_error(w->c, w->what, w->error);
+}
+
 /* Keeps the damage that is found at the cursor; the walk goes on. */
 __attribute__((format(printf, 2, 3))) static void note_damage(struct pf_feature_walk *w, const char *format, ...)
 {
-    pf_feature_settle(w);
+    settle(w);
     if (w->result)
         return;
     char text[sizeof(w->error->message)];
@@ -23,12 +30,6 @@ __attribute__((format(printf, 2, 3))) static void note_damage(struct pf_feature_
     vsnprintf(text, sizeof(text), format, arguments);
     va_end(arguments);
     w->result = pf_fail(w->error, PERFILE_ERROR_DAMAGED, pf_cursor_offset(w->c), w->what, "%s", text);
-}
-
-void pf_feature_settle(struct pf_feature_walk *w)
-{
-    if (w->c->failed && !w->result)
-        w->result = pf_cursor_error(w->c, w->what, w->error);
 }
 
 /* Ends the walk for another reason than missing bytes. */
@@ -136,7 +137,7 @@ void pf_feature_show_within(struct pf_feature_walk *w, struct pf_cursor part, vo
     part.mirror = complete->mirror;
     w->c = &part;
     show(w);
-    pf_feature_settle(w);
+    settle(w);
     w->c = complete;
 }
 
@@ -577,6 +578,6 @@ int pf_feature_emit(uint32_t number, const char *name, struct pf_cursor *c, cons
     struct layout layout = layout_of(number);
     struct pf_feature_walk w = {.c = c, .e = e, .context = context, .what = layout.what, .error = error};
     layout.show(&w, name);
-    pf_feature_settle(&w);
+    settle(&w);
     return w.result;
 }

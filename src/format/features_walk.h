@@ -60,9 +60,6 @@ static inline bool pf_feature_goes_on(const struct pf_feature_walk *w)
     return !w->c->failed && !w->e->stopped;
 }
 
-/* Keeps the cursor's failure as the damage. */
-void pf_feature_settle(struct pf_feature_walk *w);
-
 /* Each reads one thing and shows it, unless it cannot be read; a number is returned, too. */
 uint64_t pf_feature_show_member(struct pf_feature_walk *w, const struct pf_feature_member *member);
 void pf_feature_show_object(struct pf_feature_walk *w, const struct pf_feature_element *self);

@@ -28,7 +28,7 @@ uint32_t pf_bpf_next_program(uint32_t id)
     return next_id(BPF_PROG_GET_NEXT_ID, id);
 }
 
-uint32_t pf_bpf_next_types(uint32_t id)
+static uint32_t next_types(uint32_t id)
 {
     return next_id(BPF_BTF_GET_NEXT_ID, id);
 }
@@ -260,7 +260,7 @@ bool pf_body_bpf_types(struct pf_body *body)
     size_t start = body->text->used;
     uint32_t bytes, count = 0;
     pf_body_u32(body, 0);
-    for (uint32_t id = 0, seen = 0; (id = pf_bpf_next_types(id)) && seen < PROGRAMS_MAX; seen++) {
+    for (uint32_t id = 0, seen = 0; (id = next_types(id)) && seen < PROGRAMS_MAX; seen++) {
         uint8_t *data;
         if (body->text->used > FEATURE_BYTES_MAX || !is_of_program(id) ||
             !(data = pf_bpf_types_read(body->allocator, id, &bytes)))

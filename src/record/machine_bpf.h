@@ -18,7 +18,6 @@ struct pf_bpf_program {
 
 /* The id that follows; 0: there is none, or asking is not permitted. */
 uint32_t pf_bpf_next_program(uint32_t id);
-uint32_t pf_bpf_next_types(uint32_t id);
 /* False: it is gone, too large, or out of memory. */
 bool pf_bpf_program_read(const struct perfile_allocator *allocator, uint32_t id, struct pf_bpf_program *program);
 void pf_bpf_program_free(const struct perfile_allocator *allocator, struct pf_bpf_program *program);

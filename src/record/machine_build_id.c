@@ -77,7 +77,8 @@ static uint64_t read_header(struct pf_cursor *c, bool wide, uint16_t *count)
     return stride == (wide ? sizeof(Elf64_Phdr) : sizeof(Elf32_Phdr)) && *count <= HEADERS_MAX ? offset : 0;
 }
 
-bool pf_build_id_from_file(int fd, struct pf_build_id *id)
+/* From the notes of the file that is open. */
+static bool build_id_from_file(int fd, struct pf_build_id *id)
 {
     uint8_t head[4096], notes[NOTE_BYTES_MAX];
     ssize_t got = read_piece(fd, head, sizeof(head), 0);
@@ -122,7 +123,7 @@ bool pf_build_id_from_path(int folder, const char *path, const struct pf_file_ke
     int fd = openat(folder, path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0)
         return false;
-    if (!pf_build_id_from_file(fd, id))
+    if (!build_id_from_file(fd, id))
         id->size = 0;
     close(fd);
     return true;

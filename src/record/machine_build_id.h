@@ -15,8 +15,6 @@ struct pf_build_id {
 
 /* From ELF notes, such as /sys/kernel/notes: false when there is none. */
 bool pf_build_id_from_notes(const void *notes, size_t bytes, struct pf_build_id *id);
-/* From the notes of the file that is open. */
-bool pf_build_id_from_file(int fd, struct pf_build_id *id);
 
 /* A file as /proc/PID/maps and MMAP2 records name it. */
 struct pf_file_key {

@@ -12,8 +12,6 @@ struct pf_report_levels {
     size_t column_count;
     size_t count; /* of levels; rows are the last one */
 };
-void pf_report_find_levels(const struct pf_report *report, const struct perfile_event *event,
-                           struct pf_report_levels *levels);
 
 /* Returns SIZE_MAX when the column is not one of them. */
 static inline size_t pf_report_level_of(const struct pf_report_levels *levels, const struct pf_report_column *column)

@@ -35,8 +35,8 @@ static unsigned brace_of(const struct pf_report *report, const struct pf_report_
     return 0;
 }
 
-void pf_report_find_levels(const struct pf_report *report, const struct perfile_event *event,
-                           struct pf_report_levels *levels)
+static void find_levels(const struct pf_report *report, const struct perfile_event *event,
+                        struct pf_report_levels *levels)
 {
     unsigned last = 0;
     levels->count = levels->column_count = 0;
@@ -178,7 +178,7 @@ static bool grow_event(struct growth *growth, const struct pf_report_event *even
     const size_t start = (size_t)(event->rows - growth->report->rows.items);
     const uint32_t root = new_position(growth);
     bool enough = root != NONE;
-    pf_report_find_levels(growth->report, event->event, &levels);
+    find_levels(growth->report, event->event, &levels);
     for (size_t i = 0; i < event->row_count && enough; i++) {
         enough = find_entry(growth, &levels, root, &event->rows[i], &growth->row_entries[start + i]);
         if (enough)
@@ -399,7 +399,7 @@ static bool order_events(struct growth *growth)
         if (!event->row_count)
             continue;
         const uint32_t end = first + (uint32_t)event->entry_count;
-        pf_report_find_levels(report, event->event, &levels);
+        find_levels(report, event->event, &levels);
         event->entry_count = 0;
         if (levels.count > 1) {
             sort_entries(&order, &levels, first, end, list);
@@ -478,7 +478,7 @@ void pf_report_open_lines(const struct pf_report *report, const struct pf_report
                           struct pf_report_line *line)
 {
     *line = (struct pf_report_line){.hidden = UINT_MAX};
-    pf_report_find_levels(report, event->event, &line->levels);
+    find_levels(report, event->event, &line->levels);
     if (!line->levels.count)
         line->levels.count = 1;
 }

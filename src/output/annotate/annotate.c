@@ -9,6 +9,12 @@
 
 /* ---- functions --------------------------------------------------------------------------------------------------- */
 
+/* Returns the samples or the period of the weight, as the options require. */
+static uint64_t annotate_value(const struct pf_annotate *annotate, const struct perfile_weight *weight)
+{
+    return annotate->how->flags & PERFILE_ANNOTATE_HITS ? weight->samples : weight->period;
+}
+
 /* Chooses the events that have samples in the function, up to the capacity of the table. */
 static void choose_events(const struct pf_annotate *annotate, struct pf_annotate_function *function)
 {
@@ -21,7 +27,7 @@ static void choose_events(const struct pf_annotate *annotate, struct pf_annotate
         const struct perfile_annotation_event event = pf_annotate_event(annotate, i);
         const struct perfile_weight all = {.samples = event.samples, .period = event.period};
         function->totals[function->event_count] =
-            pf_annotate_value(annotate, annotate->how->flags & PERFILE_ANNOTATE_GLOBAL ? &all : &weight);
+            annotate_value(annotate, annotate->how->flags & PERFILE_ANNOTATE_GLOBAL ? &all : &weight);
         function->events[function->event_count++] = i;
     }
 }
@@ -51,11 +57,6 @@ static void close_function(struct pf_annotate_function *function)
 
 /* ---- values ------------------------------------------------------------------------------------------------------ */
 
-uint64_t pf_annotate_value(const struct pf_annotate *annotate, const struct perfile_weight *weight)
-{
-    return annotate->how->flags & PERFILE_ANNOTATE_HITS ? weight->samples : weight->period;
-}
-
 struct perfile_weight pf_annotate_weight(const struct pf_annotate_function *function, size_t line, size_t column)
 {
     struct perfile_weight weight = PERFILE_WEIGHT_INIT;
@@ -68,7 +69,7 @@ double pf_annotate_percent(const struct pf_annotate *annotate, const struct pf_a
 {
     const struct perfile_weight weight = pf_annotate_weight(function, line, column);
     const uint64_t total = function->totals[column];
-    return total ? 100.0 * (double)pf_annotate_value(annotate, &weight) / (double)total : 0;
+    return total ? 100.0 * (double)annotate_value(annotate, &weight) / (double)total : 0;
 }
 
 struct perfile_annotation_event pf_annotate_event(const struct pf_annotate *annotate, size_t event)
@@ -85,8 +86,8 @@ double pf_annotate_share(const struct pf_annotate *annotate, const struct pf_ann
     struct perfile_weight weight = PERFILE_WEIGHT_INIT;
     (void)!perfile_annotation_weight(annotate->annotation, function->about.rank, function->events[column],
                                      &weight); /* both exist */
-    const uint64_t total = pf_annotate_value(annotate, &all);
-    return total ? 100.0 * (double)pf_annotate_value(annotate, &weight) / (double)total : 0;
+    const uint64_t total = annotate_value(annotate, &all);
+    return total ? 100.0 * (double)annotate_value(annotate, &weight) / (double)total : 0;
 }
 
 struct perfile_listing_line pf_annotate_line(const struct pf_annotate_function *function, size_t index)

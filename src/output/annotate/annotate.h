@@ -55,8 +55,6 @@ struct pf_annotate_format {
 int pf_annotate_write(struct perfile_reader *reader, const struct perfile_output_options *options, struct pf_text *out,
                       const struct pf_annotate_format *format, struct perfile_error *error);
 
-/* Returns the samples or the period of the weight, as the options require. */
-uint64_t pf_annotate_value(const struct pf_annotate *annotate, const struct perfile_weight *weight);
 /* Returns the weight of the line for the function's event in this column. */
 struct perfile_weight pf_annotate_weight(const struct pf_annotate_function *function, size_t line, size_t column);
 double pf_annotate_percent(const struct pf_annotate *annotate, const struct pf_annotate_function *function, size_t line,

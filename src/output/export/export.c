@@ -111,23 +111,6 @@ const char *pf_export_keys(const struct perfile_output_options *options)
     return options->exports->keys ? options->exports->keys : "pid,tid,comm,cpu,cgroup";
 }
 
-int pf_export_stream(struct perfile_reader *reader, const struct perfile_output_options *options, uint32_t flags,
-                     struct perfile_stream **stream, struct perfile_error *error)
-{
-    const struct perfile_stream_options how = {.size = sizeof(how),
-                                               .filter = options->filter,
-                                               .symbols = options->symbols,
-                                               .flags = flags |
-                                                        (options->symbols->no_inline ? PERFILE_STREAM_NO_INLINES : 0),
-                                               .threads = options->threads,
-                                               .progress = options->progress,
-                                               .progress_context = options->progress_context,
-                                               .unmatched = options->unmatched,
-                                               .unmatched_context = options->unmatched_context,
-                                               .allocator = options->allocator};
-    return perfile_stream_open(reader, &how, stream, error);
-}
-
 uint32_t pf_export_main_event(const struct perfile_profile *profile)
 {
     const uint32_t found = pf_event_choose(profile, NULL).first;

@@ -34,9 +34,6 @@ struct perfile_reader *pf_export_nth(struct perfile_reader *reader, const struct
  */
 struct perfile_profile_options pf_export_profile_options(const struct perfile_output_options *options,
                                                          struct perfile_profile_options how);
-/* The samples one after the other, `flags` as perfile_stream_options. */
-int pf_export_stream(struct perfile_reader *reader, const struct perfile_output_options *options, uint32_t flags,
-                     struct perfile_stream **stream, struct perfile_error *error);
 /* Says how many samples are not where reports have them, if there are any: `format` goes by callchains alone. */
 void pf_export_notify_elsewhere(const struct perfile_output_options *options, const struct perfile_profile *profile,
                                 const char *format);

@@ -124,8 +124,6 @@ void pf_firefox_put_moment(struct pf_firefox *firefox, uint64_t time);
 void pf_firefox_begin_column(struct pf_firefox *firefox, const char *name);
 /* Before the i-th value of a list. */
 void pf_firefox_put_comma(struct pf_firefox *firefox, size_t i);
-/* Names what markers of a tracepoint are: "event 3", of further recordings "event 1.3". With quotes. */
-void pf_firefox_put_event_type(struct pf_firefox *firefox, const struct perfile_event *event);
 /* The number of a text in the thread that is written. */
 uint32_t pf_firefox_use_text(struct pf_firefox *firefox, const char *text);
 /* The number of a stack of the thread that is written. */

@@ -82,10 +82,19 @@ static void put_field(void *context, const struct perfile_tracepoint_field *fiel
     pf_timeline_put_value(&firefox->timeline, field, bytes, &firefox->scratch, firefox->out);
 }
 
+/* Names what markers of a tracepoint are: "event 3", of further recordings "event 1.3". With quotes. */
+static void put_event_type(struct pf_firefox *firefox, const struct perfile_event *event)
+{
+    pf_firefox_put(firefox, "\"event ");
+    if (firefox->number)
+        pf_put_format(firefox->out, "%u.", firefox->number);
+    pf_put_format(firefox->out, "%u\"", (unsigned)event->index);
+}
+
 static void put_trace(struct pf_firefox *firefox, const struct pf_timeline_mark *mark)
 {
     pf_firefox_put(firefox, "{\"type\":");
-    pf_firefox_put_event_type(firefox, mark->event);
+    put_event_type(firefox, mark->event);
     pf_firefox_put(firefox, ",\"cause\":{\"time\":");
     pf_firefox_put_moment(firefox, mark->time);
     pf_put_format(firefox->out, ",\"stack\":%u}", (unsigned)pf_firefox_stack_of(firefox, mark->node));
@@ -268,7 +277,7 @@ static void put_trace_schema(struct pf_firefox *firefox, const struct perfile_ev
     const struct perfile_tracepoint *tracepoint = pf_timeline_tracepoint(&firefox->timeline, event);
     bool comma = false;
     pf_firefox_put(firefox, ",{\"name\":");
-    pf_firefox_put_event_type(firefox, event);
+    put_event_type(firefox, event);
     pf_firefox_put(firefox, ",\"tooltipLabel\":");
     put_plain_label(firefox, event->name);
     pf_firefox_put(firefox, ",\"chartLabel\":");
@@ -288,14 +297,6 @@ static void put_trace_schema(struct pf_firefox *firefox, const struct perfile_ev
         comma = true;
     }
     pf_firefox_put(firefox, "]}");
-}
-
-void pf_firefox_put_event_type(struct pf_firefox *firefox, const struct perfile_event *event)
-{
-    pf_firefox_put(firefox, "\"event ");
-    if (firefox->number)
-        pf_put_format(firefox->out, "%u.", firefox->number);
-    pf_put_format(firefox->out, "%u\"", (unsigned)event->index);
 }
 
 void pf_firefox_put_schemas(struct pf_firefox *firefox)

@@ -107,6 +107,14 @@ static int parse_levels(struct pf_bottom *bottom, const struct pf_bottom_options
     return result < 0 || !bottom->tags ? result : pf_tags_begin(bottom->tags, error);
 }
 
+static bool has_time(const struct pf_bottom *bottom)
+{
+    for (size_t i = 0; i < bottom->level_count; i++)
+        if (bottom->levels[i] == PF_KEY_time)
+            return true;
+    return false;
+}
+
 int pf_bottom_open(struct pf_bottom *bottom, const struct pf_bottom_options *options, struct perfile_error *error)
 {
     const struct perfile_allocator *allocator = options->allocator;
@@ -118,7 +126,7 @@ int pf_bottom_open(struct pf_bottom *bottom, const struct pf_bottom_options *opt
     int result = parse_levels(bottom, options, error);
     if (result == 0 && quantum)
         result = pf_parse_duration(quantum, &bottom->quantum_ns, error);
-    if (result == 0 && quantum && !pf_bottom_has_time(bottom))
+    if (result == 0 && quantum && !has_time(bottom))
         result = pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "time quantum",
                          "it needs stacks by time, such as by \"time\"");
     return result;
@@ -138,14 +146,6 @@ void pf_bottom_close(struct pf_bottom *bottom)
         pf_pairs_close(&bottom->positions[i]);
     pf_tags_close(bottom->tags);
     pf_arena_close(&bottom->arena);
-}
-
-bool pf_bottom_has_time(const struct pf_bottom *bottom)
-{
-    for (size_t i = 0; i < bottom->level_count; i++)
-        if (bottom->levels[i] == PF_KEY_time)
-            return true;
-    return false;
 }
 
 /* ---- frames ---- */

@@ -44,7 +44,6 @@ int pf_bottom_open(struct pf_bottom *bottom, const struct pf_bottom_options *opt
 /* Its only level are threads. */
 void pf_bottom_set_threads(struct pf_bottom *bottom);
 void pf_bottom_close(struct pf_bottom *bottom);
-bool pf_bottom_has_time(const struct pf_bottom *bottom);
 /* The number of the sample's frame at the level below level_count; UINT32_MAX when out of memory. */
 uint32_t pf_bottom_frame(struct pf_bottom *bottom, size_t level, const struct pf_profile_sample *sample);
 /* Names the pieces of time, when all are known: their digits depend on the last. False when out of memory. */

@@ -42,7 +42,8 @@ bool pf_probe_is_variable(const char *text)
     return is_letter(*text);
 }
 
-bool pf_probe_is_name(const char *text)
+/* Events and groups have names as in C. */
+static bool is_name(const char *text)
 {
     if (!is_letter(*text))
         return false;
@@ -91,11 +92,10 @@ static int read_event(const struct parse *parse, char *text, struct pf_probe_poi
         *colon = '\0';
         point->group = text;
         point->event = colon + 1;
-        if (!pf_probe_is_name(point->group))
+        if (!is_name(point->group))
             return refuse(parse, "the name of a group can only have letters, digits and _");
     }
-    return pf_probe_is_name(point->event) ? 0
-                                          : refuse(parse, "the name of an event can only have letters, digits and _");
+    return is_name(point->event) ? 0 : refuse(parse, "the name of an event can only have letters, digits and _");
 }
 
 /* What follows one of the marks. */

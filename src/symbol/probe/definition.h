@@ -55,7 +55,5 @@ int pf_probe_parse_range(struct pf_arena *arena, const char *text, struct pf_pro
 bool pf_probe_is_variable(const char *text);
 /* A letter, a digit or _. */
 bool pf_probe_is_name_character(char c);
-/* Events and groups have names as in C. */
-bool pf_probe_is_name(const char *text);
 
 #endif

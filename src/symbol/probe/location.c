@@ -32,7 +32,8 @@ static const struct {
     {EM_ARM, arm, PF_COUNT(arm)},          {EM_RISCV, riscv, PF_COUNT(riscv)}, {EM_S390, s390, PF_COUNT(s390)},
 };
 
-const char *pf_probe_register(unsigned machine, uint64_t number)
+/* NULL: the machine is not known, or the register not readable by the kernel. */
+static const char *register_name(unsigned machine, uint64_t number)
 {
     for (size_t i = 0; i < PF_COUNT(machines); i++)
         if (machines[i].machine == machine)
@@ -61,7 +62,7 @@ static const char too_deep[] = "its location has too many steps";
 
 static const char *use_register(unsigned machine, uint64_t number, struct pf_probe_location *location)
 {
-    location->base = pf_probe_register(machine, number);
+    location->base = register_name(machine, number);
     return location->base ? NULL : no_register;
 }
 

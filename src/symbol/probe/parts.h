@@ -138,8 +138,6 @@ struct pf_probe_frame {
     size_t count;
 };
 
-/* NULL: the machine is not known, or the register not readable by the kernel. */
-const char *pf_probe_register(unsigned machine, uint64_t number);
 bool pf_probe_dereference(struct pf_probe_location *location, int64_t offset);
 /* The last reference is so many bytes further. It has one. */
 void pf_probe_move(struct pf_probe_location *location, int64_t offset);
@@ -177,8 +175,6 @@ int pf_probe_show_variables(struct pf_probe_target *target, struct pf_probe_site
 
 /* ---- probe.c ----------------------------------------------------------------------------------------------------- */
 
-/* "deep+87": the symbol at the address, and what follows it. NULL: out of memory. */
-const char *pf_probe_symbol_text(struct pf_probe_target *target, uint64_t address);
 /* The address in the file, or false: it is not loaded from the file. */
 bool pf_probe_file_offset(const struct pf_probe_target *target, uint64_t address, uint64_t *offset);
 /* Opens the target and calls `run` within reach of libdw's handler. */

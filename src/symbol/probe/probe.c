@@ -236,7 +236,8 @@ bool pf_probe_file_offset(const struct pf_probe_target *target, uint64_t address
     return false;
 }
 
-const char *pf_probe_symbol_text(struct pf_probe_target *target, uint64_t address)
+/* "deep+87": the symbol at the address, and what follows it. NULL: out of memory. */
+static const char *symbol_text(struct pf_probe_target *target, uint64_t address)
 {
     const struct pf_symbol *symbol = target->table ? pf_symbol_table_find(target->table, address) : NULL;
     if (!symbol)
@@ -579,7 +580,7 @@ static int take_variable(void *context, const struct perfile_probe_variable *var
 static int show_site(void *context, struct pf_probe_site *site)
 {
     struct variables *v = context;
-    v->point = pf_probe_symbol_text(v->target, site->address);
+    v->point = symbol_text(v->target, site->address);
     return v->point ? pf_probe_show_variables(v->target, site, v->externs, take_variable, v)
                     : pf_probe_no_memory(v->target);
 }
@@ -639,7 +640,7 @@ static int describe(void *context, struct pf_probe_target *target)
         return 0;
     describe_source(d, target, address);
     if (!*d->text) {
-        const char *text = pf_probe_symbol_text(target, address);
+        const char *text = symbol_text(target, address);
         if (text)
             snprintf(d->text, d->capacity, "%s", text);
     }
