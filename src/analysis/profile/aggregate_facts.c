@@ -56,25 +56,22 @@ static bool take_cmdline(struct pf_aggregate *aggregate, struct perfile_reader *
 
 /* ---- the clock ---- */
 
-static int take_clock(void *context, const struct perfile_value *value)
+/* False: out of memory; the number stays where there is none. */
+static bool take_number(struct perfile_reader *reader, const char *member, uint64_t *number)
 {
-    struct pf_aggregate_recording *recording = context;
-    if (value->name && strcmp(value->name, "clockid") == 0)
-        recording->clock = (int32_t)value->number.u;
-    else if (value->name && strcmp(value->name, "wall_clock_ns") == 0)
-        recording->wall_time = value->number.u;
-    else if (value->name && strcmp(value->name, "clockid_time_ns") == 0)
-        recording->clock_time = value->number.u;
-    return 0;
+    const uint32_t feature = PERFILE_FEATURE_CLOCK_DATA;
+    return perfile_feature_number(reader, feature, member, number, NULL) != PERFILE_ERROR_MEMORY;
 }
 
 /* Events that the recorder chose a clock for say which. */
 static bool take_clocks(struct perfile_reader *reader, struct pf_aggregate_recording *recording)
 {
-    const struct perfile_visitor visitor = {.size = sizeof(visitor), .context = recording, .value = take_clock};
     const struct perfile_event *event = perfile_event_get(reader, 0);
-    recording->clock = event && event->attr->use_clockid ? event->attr->clockid : -1;
-    return perfile_feature_visit(reader, PERFILE_FEATURE_CLOCK_DATA, &visitor, NULL) != PERFILE_ERROR_MEMORY;
+    uint64_t clock = (uint64_t)(event && event->attr->use_clockid ? event->attr->clockid : -1);
+    const bool enough = take_number(reader, "clockid", &clock);
+    recording->clock = (int32_t)clock;
+    return enough && take_number(reader, "wall_clock_ns", &recording->wall_time) &&
+           take_number(reader, "clockid_time_ns", &recording->clock_time);
 }
 
 bool pf_aggregate_facts(struct pf_aggregate *aggregate, struct perfile_reader *reader,

@@ -15,29 +15,20 @@ enum {
 
 /* ---- opening ---- */
 
-struct clock {
-    uint64_t wall, time;
-};
-
-static int take_clock(void *context, const struct perfile_value *value)
+static uint64_t clock_number(const struct pf_flame_times *times, const char *member)
 {
-    struct clock *clock = context;
-    if (value->name && strcmp(value->name, "wall_clock_ns") == 0)
-        clock->wall = value->number.u;
-    else if (value->name && strcmp(value->name, "clockid_time_ns") == 0)
-        clock->time = value->number.u;
-    return 0;
+    uint64_t number = 0;
+    (void)pf_memory_check(times->allocator,
+                          perfile_feature_number(times->reader, PERFILE_FEATURE_CLOCK_DATA, member, &number, NULL));
+    return number;
 }
 
 static void find_wall(struct pf_flame_times *times)
 {
-    struct clock clock = {0};
-    const struct perfile_visitor visitor = {.size = sizeof(visitor), .context = &clock, .value = take_clock};
+    const uint64_t wall = clock_number(times, "wall_clock_ns");
     const struct perfile_event *event = perfile_event_get(times->reader, 0);
-    (void)pf_memory_check(times->allocator,
-                          perfile_feature_visit(times->reader, PERFILE_FEATURE_CLOCK_DATA, &visitor, NULL));
-    times->wall_ahead_ns = clock.wall ? clock.wall - clock.time : 0;
-    times->has_wall = clock.wall || (event && event->attr->use_clockid && event->attr->clockid == 0);
+    times->wall_ahead_ns = wall ? wall - clock_number(times, "clockid_time_ns") : 0;
+    times->has_wall = wall || (event && event->attr->use_clockid && event->attr->clockid == 0);
 }
 
 /* Returns whether the recording has switches; for a stream this is known since its first sample. */

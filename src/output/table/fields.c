@@ -5,30 +5,20 @@ static const char wall_doc[] = "The same as a time of day.";
 
 /* ---- the clock --------------------------------------------------------------------------------------------------- */
 
-struct clocks {
-    uint64_t wall_ns, clock_ns;
-};
-
-static int take_clock(void *context, const struct perfile_value *value)
+static int clock_number(const struct perfile_table *table, const char *member, uint64_t *number)
 {
-    struct clocks *clocks = context;
-    if (value->name && strcmp(value->name, "wall_clock_ns") == 0)
-        clocks->wall_ns = value->number.u;
-    else if (value->name && strcmp(value->name, "clockid_time_ns") == 0)
-        clocks->clock_ns = value->number.u;
-    return 0;
+    return pf_memory_check(table->allocator,
+                           perfile_feature_number(table->reader, PERFILE_FEATURE_CLOCK_DATA, member, number, NULL));
 }
 
 static bool find_clock(struct pf_fields *fields, struct perfile_table *table)
 {
-    struct clocks clocks = {0, 0};
-    const struct perfile_visitor visitor = {.size = sizeof(visitor), .context = &clocks, .value = take_clock};
-    if (!table->reader)
+    uint64_t wall_ns = 0, clock_ns = 0;
+    if (!table->reader || clock_number(table, "wall_clock_ns", &wall_ns) < 0 || !wall_ns ||
+        clock_number(table, "clockid_time_ns", &clock_ns) < 0)
         return false;
-    const int result = perfile_feature_visit(table->reader, PERFILE_FEATURE_CLOCK_DATA, &visitor, NULL);
-    if (clocks.wall_ns)
-        fields->ahead_ns = clocks.wall_ns - clocks.clock_ns;
-    return pf_memory_check(table->allocator, result) >= 0 && clocks.wall_ns;
+    fields->ahead_ns = wall_ns - clock_ns;
+    return true;
 }
 
 int64_t pf_fields_wall_time(const struct pf_fields *fields, uint64_t time_ns)
