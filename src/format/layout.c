@@ -450,49 +450,30 @@ static double take_double(struct pf_cursor *c)
 
 /* ---- showing: decodes the same way and hands each field on ---- */
 
-#define U8(field, meaning, doc)                                                                                        \
-    r->field = pf_cursor_u8(c);                                                                                        \
+#define SHOWN(field, taken, emit, ...)                                                                                 \
+    r->field = taken;                                                                                                  \
     if (!c->failed)                                                                                                    \
-        pf_emit_unsigned(e, #field, PERFILE_MEANS_##meaning, r->field);
-#define U16(field, meaning, doc)                                                                                       \
-    r->field = pf_cursor_u16(c);                                                                                       \
-    if (!c->failed)                                                                                                    \
-        pf_emit_unsigned(e, #field, PERFILE_MEANS_##meaning, r->field);
-#define U32(field, meaning, doc)                                                                                       \
-    r->field = pf_cursor_u32(c);                                                                                       \
-    if (!c->failed)                                                                                                    \
-        pf_emit_unsigned(e, #field, PERFILE_MEANS_##meaning, r->field);
-#define U64(field, meaning, doc)                                                                                       \
-    r->field = pf_cursor_u64(c);                                                                                       \
-    if (!c->failed)                                                                                                    \
-        pf_emit_unsigned(e, #field, PERFILE_MEANS_##meaning, r->field);
+        emit(e, #field, __VA_ARGS__);
+#define U8(field, meaning, doc) SHOWN(field, pf_cursor_u8(c), pf_emit_unsigned, PERFILE_MEANS_##meaning, r->field)
+#define U16(field, meaning, doc) SHOWN(field, pf_cursor_u16(c), pf_emit_unsigned, PERFILE_MEANS_##meaning, r->field)
+#define U32(field, meaning, doc) SHOWN(field, pf_cursor_u32(c), pf_emit_unsigned, PERFILE_MEANS_##meaning, r->field)
+#define U64(field, meaning, doc) SHOWN(field, pf_cursor_u64(c), pf_emit_unsigned, PERFILE_MEANS_##meaning, r->field)
 #define S32(field, meaning, doc)                                                                                       \
-    r->field = (int32_t)pf_cursor_u32(c);                                                                              \
-    if (!c->failed)                                                                                                    \
-        pf_emit_signed(e, #field, PERFILE_MEANS_##meaning, r->field);
-#define F64(field, doc)                                                                                                \
-    r->field = take_double(c);                                                                                         \
-    if (!c->failed)                                                                                                    \
-        pf_emit_double(e, #field, r->field);
+    SHOWN(field, (int32_t)pf_cursor_u32(c), pf_emit_signed, PERFILE_MEANS_##meaning, r->field)
+#define F64(field, doc) SHOWN(field, take_double(c), pf_emit_double, r->field)
 #define PAD(bytes) pf_cursor_take(c, bytes);
 #define TEXT(field, bytes, doc)                                                                                        \
     copy_text(r->field, bytes, pf_cursor_take(c, bytes));                                                              \
     if (!c->failed)                                                                                                    \
         pf_emit_text(e, #field, r->field, strlen(r->field));
-#define STRING(field, doc)                                                                                             \
-    r->field = take_string(c, &length);                                                                                \
-    if (!c->failed)                                                                                                    \
-        pf_emit_text(e, #field, r->field, length);
+#define STRING(field, doc) SHOWN(field, take_string(c, &length), pf_emit_text, r->field, length)
 #define BYTES(field, capacity, shown, doc)                                                                             \
     {                                                                                                                  \
         const uint8_t *bytes = pf_cursor_take(c, capacity);                                                            \
         if (bytes)                                                                                                     \
             pf_emit_bytes(e, #field, bytes, pf_min(shown, capacity));                                                  \
     }
-#define DATA(field, length, doc)                                                                                       \
-    r->field = pf_cursor_take(c, length);                                                                              \
-    if (!c->failed)                                                                                                    \
-        pf_emit_bytes(e, #field, r->field, length);
+#define DATA(field, length, doc) SHOWN(field, pf_cursor_take(c, length), pf_emit_bytes, r->field, length)
 #define LIST(field, count, element, doc)                                                                               \
     TAKE_LIST(c, r->field, count, element)                                                                             \
     if (!c->failed)                                                                                                    \

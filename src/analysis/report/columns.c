@@ -433,13 +433,11 @@ static int address(const struct pf_report *report, uint64_t a, uint64_t b)
 #define PF_COLUMN_LATER(name)
 #include "analysis/report/columns.def"
 
+#define HEAD(n, h, d, kind) .name = n, .header = h, .doc = d, .of = PF_COLUMN_OF_##kind
 const struct pf_report_column pf_report_columns[PF_COLUMN_COUNT] = {
 #define PF_COLUMN_VALUE(i, n, a, h, w, type, u, what, d)                                                               \
-    {.name = n,                                                                                                        \
+    {HEAD(n, h, d, VALUE),                                                                                             \
      .alias = a,                                                                                                       \
-     .header = h,                                                                                                      \
-     .doc = d,                                                                                                         \
-     .of = PF_COLUMN_OF_VALUE,                                                                                         \
      .width = w,                                                                                                       \
      .right = true,                                                                                                    \
      TYPE_##type(i),                                                                                                   \
@@ -449,51 +447,16 @@ const struct pf_report_column pf_report_columns[PF_COLUMN_COUNT] = {
      .compare = compare_##i,                                                                                           \
      .text = text_##i},
 #define PF_COLUMN_SAMPLE(i, n, a, h, w, r, type, d)                                                                    \
-    {.name = n,                                                                                                        \
-     .alias = a,                                                                                                       \
-     .header = h,                                                                                                      \
-     .doc = d,                                                                                                         \
-     .of = PF_COLUMN_OF_SAMPLE,                                                                                        \
-     .width = w,                                                                                                       \
-     .right = r,                                                                                                       \
-     TYPE_##type(i),                                                                                                   \
-     .take = take_##i,                                                                                                 \
-     .word = word_##i,                                                                                                 \
-     .text = text_##i},
+    {HEAD(n, h, d, SAMPLE), .alias = a,       .width = w,       .right = r,                                            \
+     TYPE_##type(i),        .take = take_##i, .word = word_##i, .text = text_##i},
 #define PF_COLUMN_FRAME(i, n, a, h, d)                                                                                 \
-    {.name = n,                                                                                                        \
-     .alias = a,                                                                                                       \
-     .header = h,                                                                                                      \
-     .doc = d,                                                                                                         \
-     .of = PF_COLUMN_OF_FRAME,                                                                                         \
-     .type = PERFILE_COLUMN_TEXT,                                                                                      \
-     .word = word_##i,                                                                                                 \
-     .text = text_##i,                                                                                                 \
-     .min = min_##i},
+    {HEAD(n, h, d, FRAME), .alias = a, .type = PERFILE_COLUMN_TEXT, .word = word_##i, .text = text_##i, .min = min_##i},
 #define PF_COLUMN_KEPT(i, n, h, w, r, type, o, what, d)                                                                \
-    {.name = n,                                                                                                        \
-     .header = h,                                                                                                      \
-     .doc = d,                                                                                                         \
-     .of = PF_COLUMN_OF_SAMPLE,                                                                                        \
-     .width = w,                                                                                                       \
-     .right = r,                                                                                                       \
-     TYPE_##type(i),                                                                                                   \
-     .needs = PF_COLUMN_NEEDS_##what,                                                                                  \
-     .position = PF_VALUE_##i,                                                                                         \
-     .kept = true,                                                                                                     \
-     .take = pf_take_##i,                                                                                              \
-     ORDER_##o(i),                                                                                                     \
-     .text = pf_text_##i},
+    {HEAD(n, h, d, SAMPLE),    .width = w,   .right = r,          TYPE_##type(i), .needs = PF_COLUMN_NEEDS_##what,     \
+     .position = PF_VALUE_##i, .kept = true, .take = pf_take_##i, ORDER_##o(i),   .text = pf_text_##i},
 #define PF_COLUMN_LOCATION(i, n, h, r, d)                                                                              \
-    {.name = n,                                                                                                        \
-     .header = h,                                                                                                      \
-     .doc = d,                                                                                                         \
-     .of = PF_COLUMN_OF_FRAME,                                                                                         \
-     .type = PERFILE_COLUMN_TEXT,                                                                                      \
-     .right = r,                                                                                                       \
-     .compare = pf_compare_##i,                                                                                        \
-     .text = pf_text_##i,                                                                                              \
-     .distinguish = pf_distinguish_##i},
+    {HEAD(n, h, d, FRAME),      .type = PERFILE_COLUMN_TEXT, .right = r,                                               \
+     .compare = pf_compare_##i, .text = pf_text_##i,         .distinguish = pf_distinguish_##i},
 #define PF_COLUMN_LATER(name)
 #include "analysis/report/columns.def"
 };
