@@ -77,10 +77,8 @@ int pf_baseline_open(struct pf_baseline *baseline, const char *verb, const char 
     while (fine && (entry = readdir(dir)) != NULL)
         fine = add_path(baseline, entry->d_name);
     closedir(dir);
-    if (!fine) {
-        pf_message("%s: out of memory", verb);
-        return PF_STATUS_MEMORY;
-    }
+    if (!fine)
+        return pf_out_of_memory(verb);
     if (baseline->count)
         qsort(baseline->paths, baseline->count, sizeof(*baseline->paths), by_number);
     return PF_STATUS_OK;
@@ -94,10 +92,8 @@ int pf_baseline_add(struct pf_baseline *baseline, const char *verb, const struct
     char *path = NULL;
     int status, result, written;
 
-    if (asprintf(&path, "%s/%06" PRIu64 "%s", baseline->folder, ++baseline->last, ending) < 0) {
-        pf_message("%s: out of memory", verb);
-        return PF_STATUS_MEMORY;
-    }
+    if (asprintf(&path, "%s/%06" PRIu64 "%s", baseline->folder, ++baseline->last, ending) < 0)
+        return pf_out_of_memory(verb);
     status = pf_stream_open(&stream, path);
     if (!status) {
         result = perfile_profile_write(profile, &sink, &error);

@@ -59,10 +59,8 @@ static int read_key(const char *path, struct key *key)
     key->data = key->owned;
     if (!failed && key->owned)
         return PF_STATUS_OK;
-    if (!key->owned) {
-        pf_message("anonymize: out of memory");
-        return PF_STATUS_MEMORY;
-    }
+    if (!key->owned)
+        return pf_out_of_memory("anonymize");
     pf_message("anonymize: --key-file %s: the file is unreadable, empty or larger than 64 KiB", path);
     return PF_STATUS_USAGE;
 }

@@ -13,10 +13,8 @@ static int run(const struct pf_command *command, struct pf_settings *settings)
     int status;
 
     if (!settings->output) {
-        if (asprintf(&made, "%s.tar.gz", input && strcmp(input, "-") ? input : "perf.data") < 0) {
-            pf_message("out of memory");
-            return PF_STATUS_MEMORY;
-        }
+        if (asprintf(&made, "%s.tar.gz", input && strcmp(input, "-") ? input : "perf.data") < 0)
+            return pf_out_of_memory(NULL);
         settings->output = made;
     } else if (!strcmp(settings->output, "-")) {
         settings->output = NULL;

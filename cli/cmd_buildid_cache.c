@@ -159,10 +159,8 @@ static int each(const struct pf_settings *settings, const char *list,
     const char *path;
     int status = PF_STATUS_OK;
 
-    if (!copy) {
-        pf_message("out of memory");
-        return PF_STATUS_MEMORY;
-    }
+    if (!copy)
+        return pf_out_of_memory(NULL);
     while ((path = strsep(&rest, ",")) != NULL) {
         const int done = *path ? work(settings, path) : PF_STATUS_OK;
         status = done > status ? done : status;

@@ -251,8 +251,7 @@ static int usage(const struct pf_command *command, const char *text)
 
 static int out_of_memory(const struct pf_command *command)
 {
-    pf_message("%s: out of memory", command->name);
-    return PF_STATUS_MEMORY;
+    return pf_out_of_memory(command->name);
 }
 
 /* The profiles of the folder, then the operands. */

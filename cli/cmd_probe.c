@@ -32,10 +32,8 @@ struct probing {
 
 static int failed(const struct probing *p, int result, const struct perfile_error *error)
 {
-    if (result == PERFILE_ERROR_STOPPED) {
-        pf_message("%s: out of memory", p->command->name);
-        return PF_STATUS_MEMORY;
-    }
+    if (result == PERFILE_ERROR_STOPPED)
+        return pf_out_of_memory(p->command->name);
     if (result < 0)
         pf_message("%s: %s", p->command->name, pf_error_sentence(error, p->command->name));
     return !result                            ? PF_STATUS_OK

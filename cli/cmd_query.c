@@ -234,10 +234,8 @@ static int set_inputs(struct pf_sources *sources, const struct pf_command *comma
     struct pf_inputs *inputs = &sources->inputs;
     int status = PF_STATUS_OK;
 
-    if (!(sources->paths = calloc(count, sizeof(*sources->paths)))) {
-        pf_message("%s: out of memory", command->name);
-        return PF_STATUS_MEMORY;
-    }
+    if (!(sources->paths = calloc(count, sizeof(*sources->paths))))
+        return pf_out_of_memory(command->name);
     for (; !status && sources->path_count < count; sources->path_count++)
         if (!(sources->paths[sources->path_count] = path_of(passed[sources->path_count])))
             status = PF_STATUS_UNREADABLE;

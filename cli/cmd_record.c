@@ -337,10 +337,8 @@ static int add_off_cpu(struct run *run)
         if (record->only_off_cpu && i == 0)
             before = "";
         if (asprintf(&events, "%s%s%s/period=1,name=%s%s%s/", before, *before ? "," : "", name, name,
-                     chains ? ",call-graph=" : "", chains ? chains : "") < 0) {
-            pf_message("%s: out of memory", run->verb);
-            return PF_STATUS_MEMORY;
-        }
+                     chains ? ",call-graph=" : "", chains ? chains : "") < 0)
+            return pf_out_of_memory(run->verb);
         free(record->events);
         record->events = events;
     }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "count.h"
+#include "array.h"
 #include "litter.h"
 #include "message.h"
 
@@ -38,14 +39,8 @@ static int keep(void *context, const void *data, size_t bytes)
 {
     struct pf_count *count = context;
 
-    if (count->capacity - count->used < bytes) {
-        const size_t capacity = 2 * (count->used + bytes);
-        uint8_t *larger = realloc(count->data, capacity);
-        if (!larger)
-            return -1;
-        count->data = larger;
-        count->capacity = capacity;
-    }
+    if (!pf_array_grow(&count->data, &count->capacity, count->used + bytes, 1))
+        return -1;
     memcpy(count->data + count->used, data, bytes);
     count->used += bytes;
     return 0;

@@ -30,19 +30,15 @@ static int add_filter(const char *text, struct pf_record_settings *record)
         return PF_STATUS_USAGE;
     }
     filters = realloc(record->filters, count * sizeof(*filters));
-    if (!filters) {
-        pf_message("out of memory");
-        return PF_STATUS_MEMORY;
-    }
+    if (!filters)
+        return pf_out_of_memory(NULL);
     record->filters = filters;
     while (record->filter_count < count)
         filters[record->filter_count++] = NULL;
     if (!filters[count - 1])
         return pf_text_join(&filters[count - 1], "", text);
-    if (asprintf(&both, "(%s) && (%s)", filters[count - 1], text) < 0) {
-        pf_message("out of memory");
-        return PF_STATUS_MEMORY;
-    }
+    if (asprintf(&both, "(%s) && (%s)", filters[count - 1], text) < 0)
+        return pf_out_of_memory(NULL);
     free(filters[count - 1]);
     filters[count - 1] = both;
     return PF_STATUS_OK;

@@ -14,10 +14,8 @@ int pf_inputs_set(struct pf_inputs *inputs, const struct pf_command *command, st
                                  .readers = calloc(count, sizeof(*inputs->readers)),
                                  .names = calloc(count, sizeof(*inputs->names)),
                                  .paths = calloc(count, sizeof(*inputs->paths))};
-    if (!inputs->inputs || !inputs->readers || !inputs->names || !inputs->paths) {
-        pf_message("%s: out of memory", command->name);
-        return PF_STATUS_MEMORY;
-    }
+    if (!inputs->inputs || !inputs->readers || !inputs->names || !inputs->paths)
+        return pf_out_of_memory(command->name);
     for (; inputs->wanted < count; inputs->wanted++) {
         pf_input_set(&inputs->inputs[inputs->wanted], command, settings, paths[inputs->wanted]);
         inputs->paths[inputs->wanted] = paths[inputs->wanted];
@@ -56,10 +54,8 @@ int pf_inputs_open(struct pf_inputs *inputs)
     struct perfile_source source;
 
     if (parks && !pf_parking_open(&inputs->parking, inputs->wanted,
-                                  allowed > 2 * OTHER_FILES ? allowed - OTHER_FILES : allowed / 4 + 1)) {
-        pf_message("%s: out of memory", inputs->command->name);
-        return PF_STATUS_MEMORY;
-    }
+                                  allowed > 2 * OTHER_FILES ? allowed - OTHER_FILES : allowed / 4 + 1))
+        return pf_out_of_memory(inputs->command->name);
     for (; inputs->count < inputs->wanted; inputs->count++) {
         struct pf_input *input = &inputs->inputs[inputs->count];
         input->source = parks && pf_parking_add(&inputs->parking, input->name, &source) ? &source : NULL;

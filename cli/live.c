@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "live.h"
+#include "array.h"
 #include "message.h"
 #include "sandbox.h"
 #include "workload.h"
@@ -30,14 +31,8 @@ static int keep(void *context, const void *data, size_t bytes)
 {
     struct pf_live_part *part = context;
 
-    if (part->capacity - part->used < bytes) {
-        const size_t capacity = 2 * (part->used + bytes);
-        uint8_t *larger = realloc(part->data, capacity);
-        if (!larger)
-            return -1;
-        part->data = larger;
-        part->capacity = capacity;
-    }
+    if (!pf_array_grow(&part->data, &part->capacity, part->used + bytes, 1))
+        return -1;
     memcpy(part->data + part->used, data, bytes);
     part->used += bytes;
     return 0;

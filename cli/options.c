@@ -32,6 +32,12 @@ bool pf_has_values(const struct pf_values *values)
     return values->table || values->known || values->of_verb;
 }
 
+int pf_out_of_memory(const char *about)
+{
+    pf_message("%s%sout of memory", about ? about : "", about ? ": " : "");
+    return PF_STATUS_MEMORY;
+}
+
 static const char *value_of(const struct pf_value *table, size_t index, const char **doc)
 {
     for (; index && table->name; table++)
@@ -440,10 +446,8 @@ int pf_text_join(char **list, const char *separator, const char *text)
 {
     char *joined = NULL;
 
-    if (asprintf(&joined, "%s%s%s", *list ? *list : "", *list ? separator : "", text) < 0) {
-        pf_message("out of memory");
-        return PF_STATUS_MEMORY;
-    }
+    if (asprintf(&joined, "%s%s%s", *list ? *list : "", *list ? separator : "", text) < 0)
+        return pf_out_of_memory(NULL);
     free(*list);
     *list = joined;
     return PF_STATUS_OK;
@@ -768,7 +772,7 @@ int pf_options_parse(const struct pf_command *command, char **arguments, struct 
         if (!strcmp(argument, "--") && command->shows_command) {
             take_workload(&parse);
         } else if (!strcmp(argument, "--") ||
-            ((!command->name[0] || command->takes_command) && (argument[0] != '-' || !argument[1]))) {
+                   ((!command->name[0] || command->takes_command) && (argument[0] != '-' || !argument[1]))) {
             parse.next -= strcmp(argument, "--") != 0;
             while (*parse.next)
                 settings->operands[settings->operand_count++] = *parse.next++;

@@ -26,6 +26,9 @@ static inline int pf_status_of_error(int code, int otherwise)
     return code == PERFILE_ERROR_MEMORY ? PF_STATUS_MEMORY : otherwise;
 }
 
+/* Reports that memory is short, after `about` and a colon, or without (NULL). PF_STATUS_MEMORY. */
+int pf_out_of_memory(const char *about);
+
 struct pf_record_stream;
 
 /* Settings of the verb record. */

@@ -112,8 +112,7 @@ static int add_line(void *context, const struct perfile_probe *probe)
 
 static int no_memory(const struct pf_probe_batch *batch)
 {
-    pf_message("%s: out of memory", batch->verb);
-    return PF_STATUS_MEMORY;
+    return pf_out_of_memory(batch->verb);
 }
 
 int pf_probe_batch_define(struct pf_probe_batch *batch, const struct perfile_probe_options *options,

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "profile_table.h"
+#include "array.h"
 #include "message.h"
 #include "options.h"
 
@@ -152,10 +153,8 @@ int pf_profile_columns_choose(struct pf_profile_columns *chosen, const char *ver
                               const struct perfile_profile *profile)
 {
     *chosen = (struct pf_profile_columns){.by_functions = true, .names = strdup(list)};
-    if (!chosen->names) {
-        pf_message("%s: out of memory", verb);
-        return PF_STATUS_MEMORY;
-    }
+    if (!chosen->names)
+        return pf_out_of_memory(verb);
     for (char *at = chosen->names, *name; (name = strsep(&at, ",")) != NULL;) {
         const struct pf_profile_column *own = find_own(name, strlen(name));
         struct pf_profile_column *column = &chosen->columns[chosen->count];
@@ -252,14 +251,8 @@ static bool make_texts(const struct pf_profile_location *location, const struct 
 
 static struct row *new_row(struct rows *rows)
 {
-    if (rows->count == rows->capacity) {
-        const size_t capacity = rows->capacity ? 2 * rows->capacity : 256;
-        void *grown = realloc(rows->all, capacity * sizeof(*rows->all));
-        if (!grown)
-            return NULL;
-        rows->all = grown;
-        rows->capacity = capacity;
-    }
+    if (!pf_array_grow(&rows->all, &rows->capacity, rows->count + 1, sizeof(*rows->all)))
+        return NULL;
     struct row *row = &rows->all[rows->count++];
     *row = (struct row){.texts = NULL};
     return row;

@@ -87,10 +87,8 @@ static int read_switching(struct pf_record_output *output)
         pf_message("record: --switch-max-files needs a number of at most %d", FILES_MAX);
         return PF_STATUS_USAGE;
     }
-    if (record->switch_max_files && !(output->kept = calloc(record->switch_max_files, sizeof(*output->kept)))) {
-        pf_message("record: out of memory");
-        return PF_STATUS_MEMORY;
-    }
+    if (record->switch_max_files && !(output->kept = calloc(record->switch_max_files, sizeof(*output->kept))))
+        return pf_out_of_memory("record");
     return PF_STATUS_OK;
 }
 

@@ -231,10 +231,8 @@ int pf_record_probes_open(struct pf_settings *settings, struct pf_record_probes 
     if (!settings->record.probes)
         return PF_STATUS_OK;
     *probes = calloc(1, sizeof(**probes));
-    if (!*probes) {
-        pf_message("record: out of memory");
-        return PF_STATUS_MEMORY;
-    }
+    if (!*probes)
+        return pf_out_of_memory("record");
     (*probes)->batch = (struct pf_probe_batch){.verb = "record", .tracefs = settings->record.tracefs};
     return add(*probes, settings);
 }

@@ -297,8 +297,7 @@ static char *part_path(const struct run *run, const char *folder, const struct p
 
 static int out_of_memory(const struct run *run)
 {
-    pf_message("%s: out of memory", run->input.command->name);
-    return PF_STATUS_MEMORY;
+    return pf_out_of_memory(run->input.command->name);
 }
 
 /* A status; what the library has returned is in *result. */

@@ -63,8 +63,7 @@ static void note_status(struct tally *tally, int status)
 
 static int fail_memory(const struct adding *adding)
 {
-    pf_message("%s: out of memory", adding->command->name);
-    return PF_STATUS_MEMORY;
+    return pf_out_of_memory(adding->command->name);
 }
 
 static int fail_write(const char *path)

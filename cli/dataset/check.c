@@ -312,8 +312,7 @@ static int run(struct check *check, const struct pf_command *command, const stru
     find_bad_markers(check);
     if (!check->is_short)
         return print(check, command, settings);
-    pf_message("%s: out of memory", command->name);
-    return PF_STATUS_MEMORY;
+    return pf_out_of_memory(command->name);
 }
 
 int pf_dataset_check(const struct pf_command *command, struct pf_settings *settings, const struct pf_dataset *dataset)

@@ -55,8 +55,7 @@ static int fail(const char *path)
 
 static int fail_memory(const struct compact *compact)
 {
-    pf_message("%s: out of memory", compact->command->name);
-    return PF_STATUS_MEMORY;
+    return pf_out_of_memory(compact->command->name);
 }
 
 /* ---- what was left ----------------------------------------------------------------------------------------------- */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "source.h"
+#include "../array.h"
 
 #include <ctype.h>
 #include <dirent.h>
@@ -80,14 +81,8 @@ static bool add_file(struct files *files, const struct file *like, const char *p
 {
     const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
 
-    if (files->count == files->capacity) {
-        const size_t capacity = files->capacity ? 2 * files->capacity : 64;
-        struct file *list = realloc(files->list, capacity * sizeof(*list));
-        if (!list)
-            return false;
-        files->list = list;
-        files->capacity = capacity;
-    }
+    if (!pf_array_grow(&files->list, &files->capacity, files->count + 1, sizeof(*files->list)))
+        return false;
     struct file *file = &files->list[files->count];
     *file = *like;
     file->number = files->count++;
@@ -404,6 +399,5 @@ int pf_parquet_open(struct pf_sources *sources, const struct pf_command *command
         find_numbers(sources);
         return PF_STATUS_OK;
     }
-    pf_message("%s: out of memory", command->name);
-    return PF_STATUS_MEMORY;
+    return pf_out_of_memory(command->name);
 }

@@ -162,10 +162,8 @@ static int complain(const struct pf_sources *sources, sqlite3 *db, const char *s
     if (*sources->stopped) /* the signal says it */
         return PF_STATUS_OUTPUT;
     /* SQLite has no error where memory of the tables themselves was missing. */
-    if (code == SQLITE_NOMEM || code == SQLITE_OK || sources->code == PERFILE_ERROR_MEMORY) {
-        pf_message("%s: out of memory", verb);
-        return PF_STATUS_MEMORY;
-    }
+    if (code == SQLITE_NOMEM || code == SQLITE_OK || sources->code == PERFILE_ERROR_MEMORY)
+        return pf_out_of_memory(verb);
     if (sources->code && sources->failed)
         return pf_sources_complain(sources);
     if (code == SQLITE_AUTH) {
@@ -415,10 +413,8 @@ static int run(struct pf_sources *sources, struct result *result, const char *sq
         pf_message("%s: refused: a statement can only read (SELECT)", verb);
         return PF_STATUS_USAGE;
     }
-    if (!read_first(result) || !set_columns(result)) {
-        pf_message("%s: out of memory", verb);
-        return PF_STATUS_MEMORY;
-    }
+    if (!read_first(result) || !set_columns(result))
+        return pf_out_of_memory(verb);
     return write_rows(sources, result, sql, out);
 }
 

@@ -41,8 +41,7 @@ static bool add_relations(struct pf_sources *sources)
 
 static int fail_memory(const struct pf_sources *sources)
 {
-    pf_message("%s: out of memory", sources->inputs.command->name);
-    return PF_STATUS_MEMORY;
+    return pf_out_of_memory(sources->inputs.command->name);
 }
 
 int pf_recordings_list(struct pf_sources *sources, const struct pf_command *command)

@@ -33,10 +33,8 @@ int pf_sources_complain(const struct pf_sources *sources)
 {
     const int code = sources->code;
 
-    if (!sources->failed || code == PERFILE_ERROR_MEMORY) {
-        pf_message("%s: out of memory", sources->inputs.command->name);
-        return PF_STATUS_MEMORY;
-    }
+    if (!sources->failed || code == PERFILE_ERROR_MEMORY)
+        return pf_out_of_memory(sources->inputs.command->name);
     if (sources->failed->lent)
         pf_message("%s: %s", sources->failed->argument, sources->error.message);
     else /* the message names the file */

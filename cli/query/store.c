@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "store.h"
+#include "../array.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -8,14 +9,8 @@
 
 static int keep(struct pf_store *store, const struct pf_batch *batch)
 {
-    if (store->batch_count == store->batch_capacity) {
-        const size_t capacity = store->batch_capacity ? store->batch_capacity * 2 : 16;
-        struct pf_batch *batches = realloc(store->batches, capacity * sizeof(*batches));
-        if (!batches)
-            return PERFILE_ERROR_MEMORY;
-        store->batches = batches;
-        store->batch_capacity = capacity;
-    }
+    if (!pf_array_grow(&store->batches, &store->batch_capacity, store->batch_count + 1, sizeof(*store->batches)))
+        return PERFILE_ERROR_MEMORY;
     if (batch->array.length > UINT32_MAX - 1 - (int64_t)store->row_count)
         return PERFILE_ERROR_MEMORY;
     struct pf_batch *kept = &store->batches[store->batch_count++];

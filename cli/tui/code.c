@@ -5,6 +5,7 @@
  */
 #include "code.h"
 #include "app.h"
+#include "../array.h"
 
 #include <perfile/annotate.h>
 
@@ -323,14 +324,8 @@ static uint32_t find_event(struct pf_tui_code *code, const char *name)
 
 static bool add_row(struct pf_tui_code *code, struct code_row row)
 {
-    if (code->row_count == code->row_capacity) {
-        const size_t capacity = code->row_capacity ? 2 * code->row_capacity : 256;
-        void *grown = realloc(code->rows, capacity * sizeof(*code->rows));
-        if (!grown)
-            return false;
-        code->rows = grown;
-        code->row_capacity = capacity;
-    }
+    if (!pf_array_grow(&code->rows, &code->row_capacity, code->row_count + 1, sizeof(*code->rows)))
+        return false;
     code->rows[code->row_count++] = row;
     return true;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The flame graph in cells: the root on top, callees below, as wide as they weigh. */
 #include "app.h"
+#include "../array.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -50,14 +51,8 @@ static bool add_box(struct pf_tui *app, struct pf_tui_item *item, int depth, int
 {
     struct pf_tui_flame *flame = &app->flame;
 
-    if (flame->box_count == flame->box_capacity) {
-        const size_t capacity = flame->box_capacity ? 2 * flame->box_capacity : 1024;
-        void *grown = realloc(flame->boxes, capacity * sizeof(*flame->boxes));
-        if (!grown)
-            return false;
-        flame->boxes = grown;
-        flame->box_capacity = capacity;
-    }
+    if (!pf_array_grow(&flame->boxes, &flame->box_capacity, flame->box_count + 1, sizeof(*flame->boxes)))
+        return false;
     flame->boxes[flame->box_count++] = (struct pf_tui_box){item, depth, from, to};
     return true;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "model.h"
+#include "../array.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -74,21 +75,6 @@ struct found {
     struct pf_tui_model *model;
 };
 
-static bool grow(void *array, size_t *capacity, size_t needed, size_t bytes)
-{
-    void **at = array;
-
-    if (needed <= *capacity)
-        return true;
-    const size_t more = needed < 16 ? 16 : 2 * needed;
-    void *grown = realloc(*at, more * bytes);
-    if (!grown)
-        return false;
-    *at = grown;
-    *capacity = more;
-    return true;
-}
-
 static bool find(struct found *found, const struct pf_tui_location *position, struct pf_tui_value self)
 {
     const uint32_t function = perfile_calls_group(found->model->index->calls, position->node);
@@ -96,13 +82,13 @@ static bool find(struct found *found, const struct pf_tui_location *position, st
     size_t groups_capacity = found->capacity;
 
     if (*slot == PF_TUI_NONE) {
-        if (!grow(&found->items, &found->item_capacity, found->item_count + 1, sizeof(*found->items)))
+        if (!pf_array_grow(&found->items, &found->item_capacity, found->item_count + 1, sizeof(*found->items)))
             return false;
         found->items[found->item_count] = (struct pf_tui_item){.function = function, .has_positions = true};
         *slot = (uint32_t)found->item_count++;
     }
-    if (!grow(&found->groups, &groups_capacity, found->count + 1, sizeof(*found->groups)) ||
-        !grow(&found->positions, &found->capacity, found->count + 1, sizeof(*found->positions)))
+    if (!pf_array_grow(&found->groups, &groups_capacity, found->count + 1, sizeof(*found->groups)) ||
+        !pf_array_grow(&found->positions, &found->capacity, found->count + 1, sizeof(*found->positions)))
         return false;
     struct pf_tui_item *item = &found->items[*slot];
     item->total.period += position->value.period;
@@ -209,7 +195,7 @@ static bool find_self_positions(struct pf_tui_list *list, struct pf_tui_item *it
         if (perfile_calls_leaf(index->calls, i) != item->function || !pf_tui_row_passes(list->model, i))
             continue;
         const uint32_t node = perfile_calls_leaf_node(index->calls, i);
-        if (!grow(&item->positions, &capacity, item->position_count + 1, sizeof(*item->positions)))
+        if (!pf_array_grow(&item->positions, &capacity, item->position_count + 1, sizeof(*item->positions)))
             return false;
         item->positions[item->position_count++] =
             (struct pf_tui_location){.node = node == PF_TUI_NONE ? perfile_calls_end(index->calls, i) : node,
@@ -309,7 +295,7 @@ static bool make_roots(struct pf_tui_list *list)
 static bool add_lines(struct pf_tui_list *list, struct pf_tui_item *items, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        if (!grow(&list->lines, &list->line_capacity, list->line_count + 1, sizeof(*list->lines)))
+        if (!pf_array_grow(&list->lines, &list->line_capacity, list->line_count + 1, sizeof(*list->lines)))
             return false;
         list->lines[list->line_count++] = &items[i];
         if (items[i].is_open && !add_lines(list, items[i].items, items[i].item_count))
@@ -445,7 +431,7 @@ static bool keep(struct pf_tui_memory *memory, const struct pf_tui_list *list, c
     for (size_t i = 0; i < count; i++) {
         if (!items[i].is_open && &items[i] != at)
             continue;
-        if (!grow(&memory->all, &memory->capacity, memory->count + 1, sizeof(*memory->all)))
+        if (!pf_array_grow(&memory->all, &memory->capacity, memory->count + 1, sizeof(*memory->all)))
             return false;
         memory->all[memory->count++] = (struct kept){parent, items[i].function, items[i].is_open};
         if (&items[i] == at)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Windows above the view: text to read, things to choose from, a question. They wait for keys themselves. */
 #include "app.h"
+#include "../array.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -73,16 +74,9 @@ struct text {
 
 static bool add_line(struct text *text, const char *from, size_t bytes, int indent)
 {
-    if (text->count == text->capacity) {
-        const size_t capacity = text->capacity ? 2 * text->capacity : 64;
-        void *grown = realloc(text->lines, capacity * sizeof(*text->lines));
-        if (!grown)
-            return false;
-        text->lines = grown;
-        text->capacity = capacity;
-    }
     char *line = NULL;
-    if (asprintf(&line, "%*s%.*s", indent, "", (int)bytes, from) < 0)
+    if (!pf_array_grow(&text->lines, &text->capacity, text->count + 1, sizeof(*text->lines)) ||
+        asprintf(&line, "%*s%.*s", indent, "", (int)bytes, from) < 0)
         return false;
     text->lines[text->count++] = line;
     return true;
