@@ -8,6 +8,7 @@
 #include "base/function_name.h"
 #include "base/locale.h"
 #include "base/sized.h"
+#include "base/sort.h"
 #include "symbol/find/bundle.h"
 
 /* ---- opening ----------------------------------------------------------------------------------------------------- */
@@ -216,13 +217,8 @@ int perfile_annotation_weight(const struct perfile_annotation *annotation, size_
     if (!one || event >= annotation->event_count)
         return PERFILE_ERROR_ARGUMENT;
     const struct pf_annotation_sum *sums = annotation->sums + one->sums;
-    size_t at = 0;
-    for (size_t left = one->sum_count; left > 1;) {
-        const size_t half = left / 2;
-        at += sums[at + half].event <= event ? half : 0;
-        left -= half;
-    }
-    if (one->sum_count && sums[at].event == event)
+    const size_t at = PF_COUNT_BEFORE(one->sum_count, i, sums[i].event < event);
+    if (at < one->sum_count && sums[at].event == event)
         all = (struct perfile_weight){.samples = sums[at].samples, .period = sums[at].period};
     return pf_sized_give(weight, &all, sizeof(all));
 }

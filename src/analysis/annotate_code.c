@@ -10,6 +10,7 @@
 #include "base/bytes.h"
 #include "base/error.h"
 #include "base/sized.h"
+#include "base/sort.h"
 #include "symbol/code.h"
 
 enum { CODE_BYTES_MAX = 16 << 20, FRAMES_MAX = 64, MISSING_BYTES = 768 };
@@ -339,13 +340,8 @@ static void take_branches(struct perfile_listing *code)
 /* The line at exactly this address; PERFILE_NO_ID: none. */
 static uint32_t line_at(const struct perfile_listing *code, uint64_t address)
 {
-    size_t at = 0;
-    for (size_t left = code->line_count; left > 1;) {
-        const size_t half = left / 2;
-        at += code->lines[at + half].address <= address ? half : 0;
-        left -= half;
-    }
-    return code->line_count && code->lines[at].address == address ? (uint32_t)at : PERFILE_NO_ID;
+    const size_t after = PF_COUNT_BEFORE(code->line_count, i, code->lines[i].address <= address);
+    return after && code->lines[after - 1].address == address ? (uint32_t)(after - 1) : PERFILE_NO_ID;
 }
 
 static void find_targets(struct perfile_listing *code)

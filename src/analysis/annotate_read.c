@@ -227,15 +227,10 @@ static uint32_t event_of(struct reading *r, const struct perfile_event *event)
 {
     struct perfile_annotation *annotation = r->annotation;
     const uint32_t number = event ? event->index + 1 : 0;
-    const size_t capacity = annotation->event_capacity;
     if (PF_LIKELY(number < annotation->event_count && annotation->events[number].samples))
         return number;
-    if (number >= capacity) {
-        if (!pf_grow(r->allocator, &annotation->events, &annotation->event_capacity, (size_t)number + 1,
-                     sizeof(*annotation->events)))
-            return NONE;
-        memset(annotation->events + capacity, 0, (annotation->event_capacity - capacity) * sizeof(*annotation->events));
-    }
+    if (!PF_HAS_ELEMENT(r->allocator, annotation->events, annotation->event_capacity, number))
+        return NONE;
     annotation->event_count = pf_max(annotation->event_count, (size_t)number + 1);
     annotation->events[number].event = event;
     return number;

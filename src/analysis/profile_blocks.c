@@ -135,14 +135,8 @@ static void clear(struct block *block)
 static __attribute__((noinline)) bool list_space(struct pf_blocks *blocks, struct block *block, uint32_t number)
 {
     const struct perfile_allocator *allocator = blocks->options.allocator;
-    const size_t capacity = blocks->listed_capacity;
-    if (number == UINT32_MAX)
+    if (number == UINT32_MAX || !PF_HAS_ELEMENT(allocator, blocks->listed, blocks->listed_capacity, number))
         return false;
-    if (number >= capacity) {
-        if (!pf_grow(allocator, &blocks->listed, &blocks->listed_capacity, (size_t)number + 1, sizeof(*blocks->listed)))
-            return false;
-        memset(blocks->listed + capacity, 0, (blocks->listed_capacity - capacity) * sizeof(*blocks->listed));
-    }
     if (PF_LIKELY(blocks->listed[number] == blocks->started))
         return true;
     blocks->listed[number] = blocks->started;

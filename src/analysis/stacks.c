@@ -171,13 +171,10 @@ static bool make_paths(struct pf_stacks *stacks, struct pf_tree *tree)
 /* Of many bottoms each has few leaves: the nodes of later ones are found in the tree. */
 static bool note_bottom(struct pf_stacks *stacks, const struct pf_tree *tree, uint32_t bottom, uint32_t node)
 {
-    const size_t capacity = stacks->bottom_capacity;
     if (bottom >= MAX_BOTTOMS)
         return true;
-    if (!pf_grow(tree->allocator, &stacks->bottoms, &stacks->bottom_capacity, (size_t)bottom + 1,
-                 sizeof(*stacks->bottoms)))
+    if (!PF_HAS_ELEMENT(tree->allocator, stacks->bottoms, stacks->bottom_capacity, bottom))
         return false;
-    memset(stacks->bottoms + capacity, 0, (stacks->bottom_capacity - capacity) * sizeof(*stacks->bottoms));
     stacks->bottoms[bottom] = node;
     return true;
 }

@@ -51,22 +51,11 @@ struct pf_task *pf_tasks_of(struct pf_tasks *tasks, int32_t pid, int32_t tid)
     return made;
 }
 
-/* Each name once: what a thread is called in turn must not add up. */
-static const char *keep_comm(struct pf_tasks *tasks, const char *comm)
-{
-    const uint64_t hash = pf_hash_text(comm);
-    uint64_t known;
-    if (pf_map_get(&tasks->comms, hash, &known) && strcmp((const char *)(uintptr_t)known, comm) == 0)
-        return (const char *)(uintptr_t)known;
-    const char *copy = pf_arena_text(&tasks->arena, comm, strlen(comm));
-    return copy && pf_map_put(&tasks->comms, hash, (uintptr_t)copy) ? copy : NULL;
-}
-
 static bool name_task(struct pf_tasks *tasks, struct pf_task *task, const char *comm)
 {
     if (!task || (task->comm && strcmp(task->comm, comm) == 0))
         return task;
-    task->comm = keep_comm(tasks, comm);
+    task->comm = pf_map_text(&tasks->comms, &tasks->arena, comm, strlen(comm));
     task->first_comm = task->first_comm ? task->first_comm : task->comm;
     return task->comm;
 }
@@ -144,13 +133,14 @@ bool pf_tasks_take(struct pf_tasks *tasks, const struct perfile_record *record)
 
 static bool add_map(struct pf_tasks *tasks, const struct perfile_map *map)
 {
-    const struct pf_task_map made = {.start = map->start,
-                                     .end = map->end,
-                                     .pgoff = map->pgoff,
-                                     .inode = map->inode,
-                                     .prot = map->prot,
-                                     .flags = map->flags,
-                                     .filename = keep_comm(tasks, map->filename)};
+    const struct pf_task_map made = {
+        .start = map->start,
+        .end = map->end,
+        .pgoff = map->pgoff,
+        .inode = map->inode,
+        .prot = map->prot,
+        .flags = map->flags,
+        .filename = pf_map_text(&tasks->comms, &tasks->arena, map->filename, strlen(map->filename))};
     return made.filename && PF_APPEND(tasks->allocator, tasks->maps, tasks->map_count, tasks->map_capacity, made);
 }
 

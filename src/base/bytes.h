@@ -101,6 +101,9 @@ static inline size_t pf_max_size(size_t a, size_t b)
     return a > b ? a : b;
 }
 
+/* Negative, 0 or positive, as functions that sort compare; with ?: between them those of several members in turn. */
+#define PF_COMPARE(a, b) (((a) > (b)) - ((a) < (b)))
+
 /* x rounded up to a multiple of 8; saturates at the last multiple. */
 static inline uint64_t pf_align8(uint64_t x)
 {

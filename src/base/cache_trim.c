@@ -13,6 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/bytes.h"
 #include "base/memory.h"
 
 struct entry {
@@ -83,9 +84,7 @@ static bool add_entry(struct cache *cache, const char *name)
 static int by_use(const void *a, const void *b)
 {
     const struct timespec *x = &((const struct entry *)a)->used, *y = &((const struct entry *)b)->used;
-    if (x->tv_sec != y->tv_sec)
-        return x->tv_sec < y->tv_sec ? -1 : 1;
-    return (x->tv_nsec > y->tv_nsec) - (x->tv_nsec < y->tv_nsec);
+    return PF_COMPARE(x->tv_sec, y->tv_sec) ?: PF_COMPARE(x->tv_nsec, y->tv_nsec);
 }
 
 static void remove_oldest(struct cache *cache, uint64_t limit_bytes)

@@ -2,6 +2,7 @@
 #include "base/columns.h"
 
 #include "base/escape.h"
+#include "base/sort.h"
 
 /* By what terminals do (Unicode's East Asian Width W and F, general categories Mn and Me), in blocks. Ascending. */
 static const struct {
@@ -29,15 +30,8 @@ static uint32_t code_point(const uint8_t *p, size_t length)
 
 static unsigned columns_of(uint32_t code)
 {
-    size_t low = 0, high = PF_COUNT(ranges);
-    while (low < high) {
-        const size_t middle = (low + high) / 2;
-        if (code > ranges[middle].last)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < PF_COUNT(ranges) && code >= ranges[low].first ? ranges[low].columns : 1;
+    const size_t at = PF_COUNT_BEFORE(PF_COUNT(ranges), i, ranges[i].last < code);
+    return at < PF_COUNT(ranges) && code >= ranges[at].first ? ranges[at].columns : 1;
 }
 
 size_t pf_character(const char *text, size_t bytes, unsigned *columns)

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/map.h"
 
+#include "base/bytes.h"
+
 void pf_map_open(struct pf_map *map, const struct perfile_allocator *allocator)
 {
     *map = (struct pf_map){.allocator = allocator};
@@ -43,4 +45,17 @@ bool pf_map_put(struct pf_map *map, uint64_t key, uint64_t value)
         map->used++;
     *slot = (struct pf_map_slot){key, value + 1};
     return true;
+}
+
+const char *pf_map_text(struct pf_map *map, struct pf_arena *arena, const char *text, size_t bytes)
+{
+    const uint64_t hash = pf_hash_bytes(PF_HASH_START, text, bytes);
+    uint64_t known;
+    if (pf_map_get(map, hash, &known)) {
+        const char *kept = (const char *)(uintptr_t)known;
+        if (strlen(kept) == bytes && memcmp(kept, text, bytes) == 0)
+            return kept;
+    }
+    const char *copy = pf_arena_text(arena, text, bytes);
+    return copy && pf_map_put(map, hash, (uintptr_t)copy) ? copy : NULL;
 }

@@ -22,6 +22,9 @@ void pf_map_close(struct pf_map *map);
 /* The value goes in, over an older one; it must be below UINT64_MAX. False when out of memory. */
 bool pf_map_put(struct pf_map *map, uint64_t key, uint64_t value);
 
+/* The one copy of a text in a map of such copies by their hash, made in the arena; NULL when out of memory. */
+const char *pf_map_text(struct pf_map *map, struct pf_arena *arena, const char *text, size_t bytes);
+
 /* The first slot to try for a key. Makers of files do not know the seed, so they cannot make keys that all collide. */
 static inline size_t pf_map_hash(const struct pf_map *map, uint64_t key)
 {

@@ -197,6 +197,19 @@ bool pf_grow(const struct perfile_allocator *allocator, void *pointer, size_t *c
     return true;
 }
 
+bool pf_grow_zeroed(const struct perfile_allocator *allocator, void *pointer, size_t *capacity, size_t count,
+                    size_t bytes)
+{
+    const size_t before = *capacity;
+    char *items;
+    if (!pf_grow(allocator, pointer, capacity, count, bytes))
+        return false;
+    memcpy(&items, pointer, sizeof(items));
+    if (*capacity > before)
+        memset(items + before * bytes, 0, (*capacity - before) * bytes);
+    return true;
+}
+
 /* Each chunk is larger than the one before, up to ARENA_CHUNK: thousands of arenas may hold little. */
 enum { ARENA_FIRST = 1024, ARENA_CHUNK = 16 * 1024, ARENA_ALIGN = 16 };
 

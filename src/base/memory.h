@@ -60,6 +60,15 @@ char *pf_text_format_list(const struct perfile_allocator *allocator, const char 
  * False when out of memory; the array then is as before.
  */
 bool pf_grow(const struct perfile_allocator *allocator, void *pointer, size_t *capacity, size_t count, size_t bytes);
+/* The same; the elements that the array had no capacity for are zero. */
+bool pf_grow_zeroed(const struct perfile_allocator *allocator, void *pointer, size_t *capacity, size_t count,
+                    size_t bytes);
+/* Whether an array that grows so has an element at `index`; false when out of memory. Then that element, or NULL. */
+#define PF_HAS_ELEMENT(allocator, items, capacity, index)                                                              \
+    ((size_t)(index) < (capacity) ||                                                                                   \
+     pf_grow_zeroed(allocator, &(items), &(capacity), (size_t)(index) + 1, sizeof(*(items))))
+#define PF_ELEMENT(allocator, items, capacity, index)                                                                  \
+    (PF_HAS_ELEMENT(allocator, items, capacity, index) ? &(items)[index] : NULL)
 /* Adds an element after the others of such an array; false when out of memory. */
 #define PF_APPEND(allocator, items, count, capacity, ...)                                                              \
     (pf_grow(allocator, &(items), &(capacity), (count) + 1, sizeof(*(items))) &&                                       \

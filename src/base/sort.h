@@ -1,9 +1,23 @@
 /* SPDX-License-Identifier: MIT */
-/* Sorting by a number: by bytes of the key, the lowest first. Equal ones keep their order. */
+/* Sorting by a number: by bytes of the key, the lowest first. Equal ones keep their order. Finding in sorted arrays. */
 #ifndef PF_BASE_SORT_H
 #define PF_BASE_SORT_H
 
 #include "base/bytes.h"
+
+/* How many of `count` items, in order, are before the first one for which `is_before`, about item i, is false. */
+#define PF_COUNT_BEFORE(count, i, is_before)                                                                           \
+    ({                                                                                                                 \
+        size_t first_ = 0, after_ = (count);                                                                           \
+        while (first_ < after_) {                                                                                      \
+            const size_t i = first_ + (after_ - first_) / 2;                                                           \
+            if (is_before)                                                                                             \
+                first_ = i + 1;                                                                                        \
+            else                                                                                                       \
+                after_ = i;                                                                                            \
+        }                                                                                                              \
+        first_;                                                                                                        \
+    })
 
 typedef uint64_t pf_sort_key(const void *item);
 

@@ -73,12 +73,7 @@ uint64_t pf_anon_physical(const struct pf_anonymizer *a, uint64_t address)
 
 static struct pf_anon_move *slot_of(struct pf_anonymizer *a, uint32_t id)
 {
-    const size_t before = a->move_capacity;
-    if (!pf_grow(a->allocator, &a->moves, &a->move_capacity, (size_t)id + 1, sizeof(*a->moves)))
-        return NULL;
-    if (a->move_capacity > before)
-        memset(a->moves + before, 0, (a->move_capacity - before) * sizeof(*a->moves));
-    return &a->moves[id];
+    return PF_ELEMENT(a->allocator, a->moves, a->move_capacity, id);
 }
 
 static bool position(struct pf_anonymizer *a, struct pf_anon_zone *zone, uint64_t start, uint64_t length, uint64_t *to)

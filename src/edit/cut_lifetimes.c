@@ -4,6 +4,8 @@
 
 #include "edit/cut.h"
 
+#include "base/sort.h"
+
 enum { NOTES_MAX = 1 << 20 };
 
 void pf_cut_living_open(struct pf_cut_living *living, const struct perfile_allocator *allocator)
@@ -52,7 +54,7 @@ bool pf_cut_add_fork(struct pf_cut *cut, const struct perfile_record *record, co
 static int compare_forks(const void *left, const void *right)
 {
     const struct pf_cut_fork *a = left, *b = right;
-    return a->child < b->child ? -1 : a->child > b->child;
+    return PF_COMPARE(a->child, b->child);
 }
 
 static void sort_forks(struct pf_cut_count *count)
@@ -64,15 +66,7 @@ static void sort_forks(struct pf_cut_count *count)
 /* The first of a child. */
 static size_t first_fork(const struct pf_cut_count *count, int32_t child)
 {
-    size_t low = 0, high = count->fork_count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (count->forks[middle].child < child)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return PF_COUNT_BEFORE(count->fork_count, i, count->forks[i].child < child);
 }
 
 /* Links the parent of a process; that of a process from before the first time that passes is in its lifetime. */
@@ -108,9 +102,7 @@ bool pf_cut_link_parents(struct pf_cut *cut)
 static int compare_notes(const void *left, const void *right)
 {
     const struct pf_cut_note *a = left, *b = right;
-    if (a->note.time != b->note.time)
-        return a->note.time < b->note.time ? -1 : 1;
-    return a->number < b->number ? -1 : a->number > b->number;
+    return PF_COMPARE(a->note.time, b->note.time) ?: PF_COMPARE(a->number, b->number);
 }
 
 /* A filter by time keeps samples without a time, whenever they are; a stream reports its events before all else. */

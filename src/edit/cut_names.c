@@ -4,6 +4,8 @@
 
 #include "edit/cut.h"
 
+#include "base/sort.h"
+
 void pf_name_line_open(struct pf_name_line *line, const struct perfile_allocator *allocator)
 {
     *line = (struct pf_name_line){.allocator = allocator};
@@ -77,11 +79,7 @@ uint64_t pf_name_line_step(struct pf_name_line *line, const struct perfile_reade
 static int compare(const void *left, const void *right)
 {
     const struct pf_name_change *a = left, *b = right;
-    if (a->tid != b->tid)
-        return a->tid < b->tid ? -1 : 1;
-    if (a->at != b->at)
-        return a->at < b->at ? -1 : 1;
-    return a->sequence < b->sequence ? -1 : a->sequence > b->sequence;
+    return PF_COMPARE(a->tid, b->tid) ?: PF_COMPARE(a->at, b->at) ?: PF_COMPARE(a->sequence, b->sequence);
 }
 
 void pf_name_line_sort(struct pf_name_line *line)
@@ -92,16 +90,10 @@ void pf_name_line_sort(struct pf_name_line *line)
 
 const char *pf_name_line_at(struct pf_name_line *line, int32_t tid, uint64_t moment)
 {
-    size_t low = 0, high = line->count; /* the first change after the moment */
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        const struct pf_name_change *change = &line->changes[middle];
-        if (change->tid < tid || (change->tid == tid && change->at <= moment))
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    if (low && line->changes[low - 1].tid == tid)
-        return line->changes[low - 1].name;
+    const struct pf_name_change *changes = line->changes;
+    const size_t after = /* the first change after the moment */
+        PF_COUNT_BEFORE(line->count, i, (PF_COMPARE(changes[i].tid, tid) ?: PF_COMPARE(changes[i].at, moment)) <= 0);
+    if (after && changes[after - 1].tid == tid)
+        return changes[after - 1].name;
     return pf_threads_name(&line->nameless, tid);
 }

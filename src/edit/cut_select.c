@@ -2,6 +2,7 @@
 /* What becomes of a record when a recording is cut. */
 #include "base/error.h"
 #include "base/filter.h"
+#include "base/sort.h"
 #include "edit/cut.h"
 
 /* ---- samples ---- */
@@ -332,15 +333,7 @@ static struct pf_cut_target part_of_key(const struct pf_cut_count *count, uint64
 /* The first part that ends at or after a time. */
 static size_t part_until(const struct pf_cut_count *count, uint64_t time)
 {
-    size_t low = 0, high = count->part_count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (count->parts[middle].until < time)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return PF_COUNT_BEFORE(count->part_count, i, count->parts[i].until < time);
 }
 
 /* By size: the piece of the samples around it. */
@@ -367,16 +360,9 @@ static struct pf_cut_target later_parts(const struct pf_cut *cut, const struct p
 /* The first link of the process to that part or a later one, among all of them. */
 static size_t first_link(const struct pf_cut_count *count, int32_t pid, uint64_t part)
 {
-    size_t low = 0, high = count->link_count;
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-        const struct pf_cut_link *link = &count->links[middle];
-        if (link->pid < pid || (link->pid == pid && link->part < part))
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    const struct pf_cut_link *links = count->links;
+    return PF_COUNT_BEFORE(count->link_count, i,
+                           (PF_COMPARE(links[i].pid, pid) ?: PF_COMPARE(links[i].part, part)) < 0);
 }
 
 static struct pf_cut_target links_between(const struct pf_cut_count *count, int32_t pid, uint64_t first, uint64_t end)

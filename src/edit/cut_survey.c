@@ -240,15 +240,13 @@ static int compare_parts(const void *left, const void *right)
         if (order)
             return order;
     }
-    return a->key < b->key ? -1 : a->key > b->key;
+    return PF_COMPARE(a->key, b->key);
 }
 
 static int compare_links(const void *left, const void *right)
 {
     const struct pf_cut_link *a = left, *b = right;
-    if (a->pid != b->pid)
-        return a->pid < b->pid ? -1 : 1;
-    return a->part < b->part ? -1 : a->part > b->part;
+    return PF_COMPARE(a->pid, b->pid) ?: PF_COMPARE(a->part, b->part);
 }
 
 /* Replaces the old numbers of parts by the new ones; public.index holds the old one until now. */

@@ -382,9 +382,7 @@ static bool take_set(struct pf_lifetimes *lifetimes, struct pf_life_set *set, co
 static int compare_ends(const void *left, const void *right)
 {
     const struct pf_life_end *a = left, *b = right;
-    if (a->time != b->time)
-        return a->time < b->time ? -1 : 1;
-    return a->id < b->id ? -1 : a->id > b->id;
+    return PF_COMPARE(a->time, b->time) ?: PF_COMPARE(a->id, b->id);
 }
 
 /* Computes what follows from all entries: the numbers of heirs, and the order in which threads and processes ended. */

@@ -605,13 +605,10 @@ struct move {
 
 static const char *move_text(struct move *m, const char *text)
 {
-    const uint64_t hash = pf_hash_text(text);
-    uint64_t known;
-    if (pf_map_get(&m->texts, hash, &known) && strcmp((const char *)(uintptr_t)known, text) == 0)
-        return (const char *)(uintptr_t)known;
-    const char *copy = pf_arena_text(&m->to.arena, text, strlen(text));
-    m->to.bytes += strlen(text);
-    return copy && pf_map_put(&m->texts, hash, (uintptr_t)copy) ? copy : NULL;
+    const size_t known = m->texts.used, bytes = strlen(text);
+    const char *copy = pf_map_text(&m->texts, &m->to.arena, text, bytes);
+    m->to.bytes += m->texts.used > known ? bytes : 0;
+    return copy;
 }
 
 static const struct perfile_map *move_map(struct move *m, const struct perfile_map *map)

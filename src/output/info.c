@@ -97,12 +97,8 @@ static bool count_record(struct info *info, const struct perfile_record *record)
         count_time(info, record->time);
         if (!record->event)
             return true;
-        size_t capacity = info->event_capacity;
-        if (!pf_grow(info->allocator, &info->event_samples, &info->event_capacity, record->event->index + 1,
-                     sizeof(*info->event_samples)))
+        if (!PF_HAS_ELEMENT(info->allocator, info->event_samples, info->event_capacity, record->event->index))
             return false;
-        if (capacity < info->event_capacity)
-            memset(info->event_samples + capacity, 0, (info->event_capacity - capacity) * sizeof(*info->event_samples));
         info->event_samples[record->event->index]++;
     } else if (record->type == PERFILE_RECORD_MMAP2 && record->misc & PERFILE_MISC_MMAP_BUILD_ID) {
         struct perfile_mmap2 map;
@@ -161,10 +157,8 @@ static int note_damaged_features(struct info *info, struct perfile_error *error)
             continue;
         if (damage.code == PERFILE_ERROR_MEMORY)
             return pf_fail_memory(error, "info");
-        if (!pf_grow(info->allocator, &info->features, &info->feature_capacity, info->feature_count + 1,
-                     sizeof(*info->features)))
+        if (!PF_APPEND(info->allocator, info->features, info->feature_count, info->feature_capacity, damage))
             return pf_fail_memory(error, "info");
-        info->features[info->feature_count++] = damage;
     }
     return 0;
 }

@@ -139,9 +139,8 @@ static int add_pmu(struct pf_sys *sys, const char *name)
     const int reason = read_pmu(sys, name, &pmu);
     if (reason)
         return reason == ENOMEM ? pf_sys_memory(sys) : 0;
-    if (!pf_grow(sys->allocator, &sys->pmus, &sys->pmu_capacity, sys->pmu_count + 1, sizeof(*sys->pmus)))
+    if (!PF_APPEND(sys->allocator, sys->pmus, sys->pmu_count, sys->pmu_capacity, pmu))
         return pf_sys_memory(sys);
-    sys->pmus[sys->pmu_count++] = pmu;
     sys->core_count += pmu.core;
     return 0;
 }

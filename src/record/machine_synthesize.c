@@ -15,9 +15,8 @@
 static int add_pid(struct pf_walk *walk, int32_t pid, struct perfile_error *error)
 {
     const struct perfile_allocator *allocator = pf_allocator_or_default(walk->options->allocator);
-    if (!pf_grow(allocator, &walk->pids, &walk->capacity, walk->count + 1, sizeof(*walk->pids)))
+    if (!PF_APPEND(allocator, walk->pids, walk->count, walk->capacity, pid))
         return pf_fail_memory(error, "processes");
-    walk->pids[walk->count++] = pid;
     return 0;
 }
 

@@ -8,6 +8,7 @@
 #include <stdio.h>
 
 #include "base/map.h"
+#include "base/sort.h"
 #include "symbol/table_elf.h"
 
 enum {
@@ -122,16 +123,11 @@ static size_t symbol_name(const struct plt *p, uint64_t index, const char **name
 /* The name of the function at exactly this address. */
 static size_t function_name(const struct plt *p, uint64_t address, const char **name)
 {
-    const struct pf_symbol_entry *at = p->build->entries;
-    size_t count = p->resolvable;
-    while (count > 1) {
-        size_t half = count / 2;
-        at += at[half].start <= address ? half : 0;
-        count -= half;
-    }
-    if (!count || at->start != address)
+    const struct pf_symbol_entry *entries = p->build->entries;
+    const size_t after = PF_COUNT_BEFORE(p->resolvable, i, entries[i].start <= address);
+    if (!after || entries[after - 1].start != address)
         return 0;
-    *name = p->build->text + at->name;
+    *name = p->build->text + entries[after - 1].name;
     return strlen(*name);
 }
 

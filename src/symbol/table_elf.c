@@ -225,10 +225,7 @@ static bool add_segment(struct pf_symbol_table *table, size_t *capacity, struct 
 {
     if (!segment.bytes)
         return true;
-    if (!pf_grow(table->allocator, &table->segments, capacity, table->segment_count + 1, sizeof(segment)))
-        return false;
-    table->segments[table->segment_count++] = segment;
-    return true;
+    return PF_APPEND(table->allocator, table->segments, table->segment_count, *capacity, segment);
 }
 
 static bool add_placed_sections(struct pf_symbol_table *table, size_t *capacity, const struct pf_elf *elf)

@@ -66,12 +66,32 @@ static void test_memory_short(void **state)
     counting_close(&c);
 }
 
+static void test_texts_once(void **state)
+{
+    (void)state;
+    struct counting c;
+    struct pf_map map;
+    struct pf_arena arena;
+    counting_open(&c, -1);
+    pf_map_open(&map, &c.allocator);
+    pf_arena_open(&arena, &c.allocator);
+    const char *text = pf_map_text(&map, &arena, "name", 4), *shorter = pf_map_text(&map, &arena, "name", 3);
+    assert_string_equal(text, "name");
+    assert_string_equal(shorter, "nam");
+    assert_ptr_equal(pf_map_text(&map, &arena, "name", 4), text);
+    assert_ptr_equal(pf_map_text(&map, &arena, "nam", 3), shorter);
+    pf_arena_close(&arena);
+    pf_map_close(&map);
+    counting_close(&c);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_put_and_get),
         cmocka_unit_test(test_later_value_wins),
         cmocka_unit_test(test_memory_short),
+        cmocka_unit_test(test_texts_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -147,6 +147,25 @@ static void test_watch_is_reported(void **state)
     assert_true(pf_memory_was_short(&watch.allocator));
 }
 
+static void test_elements_by_index(void **state)
+{
+    struct counting c;
+    uint32_t *items = NULL;
+    size_t capacity = 0;
+    (void)state;
+    counting_open(&c, 2);
+    *PF_ELEMENT(&c.allocator, items, capacity, 2) = 7;
+    assert_true(capacity > 2 && !items[0] && !items[1] && items[2] == 7);
+    const size_t before = capacity;
+    assert_true(PF_HAS_ELEMENT(&c.allocator, items, capacity, before));
+    for (size_t i = 0; i < capacity; i++)
+        assert_int_equal(items[i], i == 2 ? 7 : 0);
+    assert_null(PF_ELEMENT(&c.allocator, items, capacity, capacity)); /* and the array stays as it is */
+    assert_int_equal(items[2], 7);
+    pf_free(&c.allocator, items, capacity * sizeof(*items));
+    counting_close(&c);
+}
+
 static void test_text_format(void **state)
 {
     struct counting c;
@@ -171,7 +190,7 @@ int main(void)
         cmocka_unit_test(test_grow),          cmocka_unit_test(test_grow_too_far),
         cmocka_unit_test(test_arena),         cmocka_unit_test(test_arena_text),
         cmocka_unit_test(test_watch),         cmocka_unit_test(test_watch_is_reported),
-        cmocka_unit_test(test_text_format),
+        cmocka_unit_test(test_text_format),   cmocka_unit_test(test_elements_by_index),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -45,8 +45,20 @@ static void words_ascend_and_equal_ones_stay(void **state)
     check(MAX, UINT64_MAX);
 }
 
+static void items_before_are_counted(void **state)
+{
+    static const int numbers[] = {1, 3, 3, 3, 7};
+    (void)state;
+    assert_int_equal(PF_COUNT_BEFORE(5, i, numbers[i] < 3), 1);
+    assert_int_equal(PF_COUNT_BEFORE(5, i, numbers[i] <= 3), 4);
+    assert_int_equal(PF_COUNT_BEFORE(5, i, numbers[i] < 1), 0);
+    assert_int_equal(PF_COUNT_BEFORE(5, i, numbers[i] < 9), 5);
+    assert_int_equal(PF_COUNT_BEFORE(0, i, numbers[i] < 9), 0);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(words_ascend_and_equal_ones_stay)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(words_ascend_and_equal_ones_stay),
+                                       cmocka_unit_test(items_before_are_counted)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

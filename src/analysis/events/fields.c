@@ -85,13 +85,8 @@ static const struct pf_event_fields *bind(struct pf_events *events, const struct
 
 const struct pf_event_fields *pf_events_find_new(struct pf_events *events, const struct perfile_event *event)
 {
-    const size_t capacity = events->capacity;
-    if (event->index >= capacity) {
-        if (!pf_grow(events->arena.allocator, &events->of_event, &events->capacity, (size_t)event->index + 1,
-                     sizeof(*events->of_event)))
-            return NULL;
-        memset(events->of_event + capacity, 0, (events->capacity - capacity) * sizeof(*events->of_event));
-    }
+    if (!PF_HAS_ELEMENT(events->arena.allocator, events->of_event, events->capacity, event->index))
+        return NULL;
     const struct perfile_tracing *tracing;
     if (event->attr->type == PERFILE_TYPE_TRACEPOINT) /* out of memory would look like other events */
         (void)pf_memory_check(events->arena.allocator, perfile_tracing_get(events->reader, &tracing, NULL));

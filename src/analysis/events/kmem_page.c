@@ -390,9 +390,7 @@ static int by_live_key(unsigned key, const void *left, const void *right)
 static int compare_rest(const struct pf_page_row *a, const struct pf_page_row *b)
 {
     static const struct pf_sort_keys rest = {{SIZE, KIND, GFP}, 3};
-    if (a->key != b->key)
-        return a->key < b->key ? -1 : 1;
-    return pf_sort_keys_compare(&rest, b, a, by_key);
+    return PF_COMPARE(a->key, b->key) ?: pf_sort_keys_compare(&rest, b, a, by_key);
 }
 
 static int compare(const void *left, const void *right, void *keys)
@@ -411,7 +409,7 @@ static int compare_live(const void *left, const void *right, void *keys)
 static int compare_gfps(const void *left, const void *right)
 {
     const struct pf_page_gfp *a = *(struct pf_page_gfp *const *)left, *b = *(struct pf_page_gfp *const *)right;
-    return a->flags < b->flags ? -1 : a->flags > b->flags;
+    return PF_COMPARE(a->flags, b->flags);
 }
 
 static void drop_dead(struct pf_page_rows *rows)

@@ -47,14 +47,10 @@ void pf_kwork_top_close(struct pf_kwork_top *top)
 /* NULL: out of memory. */
 static struct pf_kwork_top_cpu *cpu_of(struct pf_kwork_top *top, uint32_t cpu)
 {
-    const size_t capacity = top->cpu_capacity;
-    if (cpu >= capacity) {
-        if (!pf_grow(top->allocator, &top->cpus, &top->cpu_capacity, (size_t)cpu + 1, sizeof(*top->cpus)))
-            return NULL;
-        memset(top->cpus + capacity, 0, (top->cpu_capacity - capacity) * sizeof(*top->cpus));
-    }
-    top->cpu_count = pf_max(top->cpu_count, (size_t)cpu + 1);
-    return &top->cpus[cpu];
+    struct pf_kwork_top_cpu *at = PF_ELEMENT(top->allocator, top->cpus, top->cpu_capacity, cpu);
+    if (at)
+        top->cpu_count = pf_max(top->cpu_count, (size_t)cpu + 1);
+    return at;
 }
 
 /* Returns the index of the task plus 1; 0 when out of memory. */

@@ -171,14 +171,7 @@ static bool is_on(const struct pf_offcpu *offcpu, const struct perfile_record *r
 /* NULL when out of memory. */
 static struct kept *kept_of(struct pf_offcpu *offcpu, const struct pf_sched_task *task)
 {
-    const size_t capacity = offcpu->kept_capacity;
-    if (task->number >= capacity) {
-        if (!pf_grow(offcpu->allocator, &offcpu->kept, &offcpu->kept_capacity, (size_t)task->number + 1,
-                     sizeof(*offcpu->kept)))
-            return NULL;
-        memset(offcpu->kept + capacity, 0, (offcpu->kept_capacity - capacity) * sizeof(*offcpu->kept));
-    }
-    return &offcpu->kept[task->number];
+    return PF_ELEMENT(offcpu->allocator, offcpu->kept, offcpu->kept_capacity, task->number);
 }
 
 static bool keep(struct pf_offcpu *offcpu, const struct pf_sched_task *task, const struct perfile_record *record)

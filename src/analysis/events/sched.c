@@ -338,13 +338,8 @@ void pf_sched_notify_unmatched(const struct pf_sched *sched, perfile_on_unmatche
 static __attribute__((noinline)) struct pf_latency *
 begin_latency(struct pf_latencies *latencies, const struct pf_sched *sched, const struct pf_sched_task *task)
 {
-    const size_t capacity = latencies->capacity;
-    if (task->number >= capacity) {
-        if (!pf_grow(sched->options.allocator, &latencies->rows, &latencies->capacity, (size_t)task->number + 1,
-                     sizeof(*latencies->rows)))
-            return NULL;
-        memset(latencies->rows + capacity, 0, (latencies->capacity - capacity) * sizeof(*latencies->rows));
-    }
+    if (!PF_HAS_ELEMENT(sched->options.allocator, latencies->rows, latencies->capacity, task->number))
+        return NULL;
     latencies->count = pf_max(latencies->count, (size_t)task->number + 1);
     latencies->rows[task->number].task = task;
     return &latencies->rows[task->number];
@@ -599,14 +594,10 @@ void pf_sched_lifetimes_close(struct pf_sched_lifetimes *lifetimes)
 /* NULL when out of memory. */
 static struct pf_sched_life *life_of(struct pf_sched_lifetimes *lifetimes, const struct pf_sched_task *task)
 {
-    const size_t capacity = lifetimes->task_capacity;
-    if (task->number >= capacity) {
-        if (!pf_grow(lifetimes->arena.allocator, &lifetimes->tasks, &lifetimes->task_capacity, (size_t)task->number + 1,
-                     sizeof(struct pf_sched_life *)))
-            return NULL;
-        memset(lifetimes->tasks + capacity, 0, (lifetimes->task_capacity - capacity) * sizeof(struct pf_sched_life *));
-    }
-    struct pf_sched_life **life = &lifetimes->tasks[task->number];
+    struct pf_sched_life **life =
+        PF_ELEMENT(lifetimes->arena.allocator, lifetimes->tasks, lifetimes->task_capacity, task->number);
+    if (!life)
+        return NULL;
     if (!*life)
         *life = pf_arena_new(&lifetimes->arena, sizeof(**life));
     if (*life)
@@ -617,15 +608,11 @@ static struct pf_sched_life *life_of(struct pf_sched_lifetimes *lifetimes, const
 /* NULL when out of memory. */
 static struct pf_sched_cpu_life *cpu_life_of(struct pf_sched_lifetimes *lifetimes, uint32_t cpu)
 {
-    const size_t capacity = lifetimes->cpu_capacity;
-    if (cpu >= capacity) {
-        if (!pf_grow(lifetimes->arena.allocator, &lifetimes->cpus, &lifetimes->cpu_capacity, (size_t)cpu + 1,
-                     sizeof(*lifetimes->cpus)))
-            return NULL;
-        memset(lifetimes->cpus + capacity, 0, (lifetimes->cpu_capacity - capacity) * sizeof(*lifetimes->cpus));
-    }
-    lifetimes->cpu_count = pf_max(lifetimes->cpu_count, (size_t)cpu + 1);
-    return &lifetimes->cpus[cpu];
+    struct pf_sched_cpu_life *life =
+        PF_ELEMENT(lifetimes->arena.allocator, lifetimes->cpus, lifetimes->cpu_capacity, cpu);
+    if (life)
+        lifetimes->cpu_count = pf_max(lifetimes->cpu_count, (size_t)cpu + 1);
+    return life;
 }
 
 static void add_sum(struct pf_sched_sum *sum, uint64_t value)
@@ -771,9 +758,7 @@ static int compare_lifetimes(const void *left, const void *right, void *context)
     const struct pf_sched_lifetimes *lifetimes = context;
     const uint32_t i = *(const uint32_t *)left, k = *(const uint32_t *)right;
     const struct pf_sched_task *a = lifetimes->tasks[i]->task, *b = lifetimes->tasks[k]->task;
-    if (a->tid != b->tid)
-        return a->tid < b->tid ? -1 : 1;
-    return i < k ? -1 : i > k;
+    return PF_COMPARE(a->tid, b->tid) ?: PF_COMPARE(i, k);
 }
 
 uint32_t *pf_sched_lifetimes_order(const struct pf_sched_lifetimes *lifetimes, const struct pf_sched *sched, bool idle,

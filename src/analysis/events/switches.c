@@ -131,19 +131,14 @@ void pf_switches_set_window(struct pf_switches *switches, const struct pf_filter
 /* NULL when out of memory, or there are too many. */
 static struct pf_sched_cpu *cpu_of(struct pf_switches *switches, uint32_t cpu)
 {
-    const size_t capacity = switches->cpu_capacity;
     if (cpu >= PF_SCHED_MAX_CPUS) {
         switches->foreign_count++;
         return NULL;
     }
-    if (cpu >= capacity) {
-        if (!pf_grow(switches->allocator, &switches->cpus, &switches->cpu_capacity, (size_t)cpu + 1,
-                     sizeof(*switches->cpus)))
-            return NULL;
-        memset(switches->cpus + capacity, 0, (switches->cpu_capacity - capacity) * sizeof(*switches->cpus));
-    }
-    switches->cpu_count = pf_max(switches->cpu_count, (size_t)cpu + 1);
-    return &switches->cpus[cpu];
+    struct pf_sched_cpu *at = PF_ELEMENT(switches->allocator, switches->cpus, switches->cpu_capacity, cpu);
+    if (at)
+        switches->cpu_count = pf_max(switches->cpu_count, (size_t)cpu + 1);
+    return at;
 }
 
 /* The task with this thread id; the idle one is the CPU's. NULL when out of memory. */
@@ -673,17 +668,6 @@ static int read_sample(struct pf_switch_reading *reading, const struct perfile_r
 
 /* ---- contents of records ----------------------------------------------------------------------------------------- */
 
-/* Each name once. NULL when out of memory. */
-static const char *keep_comm(struct pf_switch_reading *reading, const char *comm)
-{
-    const uint64_t hash = pf_hash_text(comm);
-    uint64_t known;
-    if (pf_map_get(&reading->comms, hash, &known) && strcmp((const char *)(uintptr_t)known, comm) == 0)
-        return (const char *)(uintptr_t)known;
-    const char *copy = pf_arena_text(&reading->arena, comm, strlen(comm));
-    return copy && pf_map_put(&reading->comms, hash, (uintptr_t)copy) ? copy : NULL;
-}
-
 static int read_comm(struct pf_switch_reading *reading, const struct perfile_record *record, struct pf_sched_fact *fact)
 {
     struct perfile_comm comm;
@@ -696,7 +680,7 @@ static int read_comm(struct pf_switch_reading *reading, const struct perfile_rec
     fact->other = reported_by ? id.tid : comm.tid;
     fact->pid = comm.pid;
     fact->tid = comm.tid;
-    fact->comm = keep_comm(reading, comm.comm);
+    fact->comm = pf_map_text(&reading->comms, &reading->arena, comm.comm, strlen(comm.comm));
     return fact->comm ? 1 : PERFILE_ERROR_MEMORY;
 }
 

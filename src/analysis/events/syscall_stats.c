@@ -184,9 +184,7 @@ static int compare_groups(const void *left, const void *right, void *context)
     if (a->events != b->events)
         return a->events < b->events ? -1 : 1;
     const int32_t i = stats->syscalls->threads[a->thread].tid, k = stats->syscalls->threads[b->thread].tid;
-    if (i != k)
-        return i < k ? -1 : 1;
-    return a->thread < b->thread ? -1 : a->thread > b->thread;
+    return PF_COMPARE(i, k) ?: PF_COMPARE(a->thread, b->thread);
 }
 
 static double total_of(const struct pf_syscall_row *row)
@@ -202,13 +200,8 @@ static int compare_rows(const void *left, const void *right, void *context)
     uint64_t i = 0, k = 0;
     pf_map_get(&stats->group_index, a->group, &i);
     pf_map_get(&stats->group_index, b->group, &k);
-    if (i != k)
-        return i < k ? -1 : 1;
-    if (total_of(a) != total_of(b))
-        return total_of(a) < total_of(b) ? 1 : -1;
-    if (a->calls != b->calls)
-        return a->calls < b->calls ? 1 : -1;
-    return a->number < b->number ? -1 : a->number > b->number;
+    const int order = PF_COMPARE(i, k) ?: PF_COMPARE(total_of(b), total_of(a));
+    return order ?: PF_COMPARE(b->calls, a->calls) ?: PF_COMPARE(a->number, b->number);
 }
 
 bool pf_syscall_stats_end(struct pf_syscall_stats *stats, uint64_t time)

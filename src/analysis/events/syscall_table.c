@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/sort.h"
+
 enum {
 #define CALL(name, ...) CALL_##name,
 #include "analysis/events/syscalls/calls.def"
@@ -90,18 +92,8 @@ const struct pf_syscall *pf_syscall_of(enum pf_abi abi, uint64_t number)
 
 const struct pf_syscall *pf_syscall_named(const char *name)
 {
-    size_t first = 0, end = PF_COUNT(calls);
-    while (first < end) {
-        const size_t middle = first + (end - first) / 2;
-        const int order = strcmp(calls[middle].name, name);
-        if (order == 0)
-            return &calls[middle];
-        if (order < 0)
-            first = middle + 1;
-        else
-            end = middle;
-    }
-    return NULL;
+    const size_t at = PF_COUNT_BEFORE(PF_COUNT(calls), i, strcmp(calls[i].name, name) < 0);
+    return at < PF_COUNT(calls) && strcmp(calls[at].name, name) == 0 ? &calls[at] : NULL;
 }
 
 const char *pf_syscall_label(const struct pf_syscall *call, uint64_t number, char buffer[32])

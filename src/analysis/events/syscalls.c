@@ -274,20 +274,6 @@ static bool take_fork(struct pf_syscalls *syscalls, const struct perfile_fork *f
             true);
 }
 
-static const char *keep_text(struct pf_syscalls *syscalls, const char *text, size_t bytes)
-{
-    uint64_t hash = 0xcbf29ce484222325ull, known;
-    for (size_t i = 0; i < bytes; i++)
-        hash = (hash ^ (uint8_t)text[i]) * 0x100000001b3ull;
-    if (pf_map_get(&syscalls->texts, hash, &known)) {
-        const char *kept = (const char *)(uintptr_t)known;
-        if (strlen(kept) == bytes && memcmp(kept, text, bytes) == 0)
-            return kept;
-    }
-    const char *copy = pf_arena_text(&syscalls->arena, text, bytes);
-    return copy && pf_map_put(&syscalls->texts, hash, (uintptr_t)copy) ? copy : NULL;
-}
-
 static bool take_comm(struct pf_syscalls *syscalls, const struct perfile_record *record,
                       const struct perfile_comm *comm)
 {
@@ -297,7 +283,7 @@ static bool take_comm(struct pf_syscalls *syscalls, const struct perfile_record 
     if (!pf_map_get(&syscalls->tids, (uint32_t)comm->tid, &known))
         return true;
     struct pf_syscall_thread *thread = &syscalls->threads[known];
-    thread->comm = keep_text(syscalls, comm->comm, strlen(comm->comm));
+    thread->comm = pf_map_text(&syscalls->texts, &syscalls->arena, comm->comm, strlen(comm->comm));
     return thread->comm;
 }
 
@@ -361,8 +347,8 @@ static bool name_arguments(struct pf_syscalls *syscalls, const struct binding *b
     struct perfile_bytes bytes;
     for (int i = 0; i < PF_SYSCALL_ARGUMENTS; i++)
         if (binding->texts[i] && binding->texts[i]->is_text && pf_trace_bytes(binding->texts[i], raw, swap, &bytes) &&
-            !(call->names.of[i] = keep_text(syscalls, (const char *)bytes.data,
-                                            strnlen((const char *)bytes.data, (size_t)bytes.bytes))))
+            !(call->names.of[i] = pf_map_text(&syscalls->texts, &syscalls->arena, (const char *)bytes.data,
+                                              strnlen((const char *)bytes.data, (size_t)bytes.bytes))))
             return false;
     const int fd = syscalls->files.used ? pf_syscall_find_argument(call->call, "fd") : -1;
     if (fd >= 0)

@@ -274,14 +274,14 @@ static uint32_t make_tags(struct reading *r, uint32_t number)
 static uint32_t number_tags(struct reading *r, const struct pf_profile_sample *sample)
 {
     const uint32_t number = pf_tags_number(r->tags, sample);
-    const size_t before = r->tag_capacity;
-    if (number == UINT32_MAX ||
-        !pf_grow(r->aggregate->allocator, &r->tag_of, &r->tag_capacity, (size_t)number + 1, sizeof(*r->tag_of)))
+    if (number == UINT32_MAX)
         return PF_AGGREGATE_NONE;
-    memset(r->tag_of + before, 0, (r->tag_capacity - before) * sizeof(*r->tag_of));
-    if (!r->tag_of[number])
-        r->tag_of[number] = make_tags(r, number) + 1;
-    return r->tag_of[number] - 1;
+    uint32_t *tag = PF_ELEMENT(r->aggregate->allocator, r->tag_of, r->tag_capacity, number);
+    if (!tag)
+        return PF_AGGREGATE_NONE;
+    if (!*tag)
+        *tag = make_tags(r, number) + 1;
+    return *tag - 1;
 }
 
 static uint32_t find_key(struct reading *r, const struct pf_profile_sample *sample, const char *comm)
@@ -386,10 +386,8 @@ static bool arrive(struct pf_arrivals *arrivals, uint32_t row, uint64_t period)
     }
     if (arrivals->too_many)
         return true;
-    if (!pf_grow(arrivals->allocator, &arrivals->all, &arrivals->capacity, arrivals->count + 1, sizeof(*arrivals->all)))
-        return false;
-    arrivals->all[arrivals->count++] = (struct pf_arrival){period, row};
-    return true;
+    return PF_APPEND(arrivals->allocator, arrivals->all, arrivals->count, arrivals->capacity,
+                     (struct pf_arrival){period, row});
 }
 
 /* The sample before the last one has come into the tree. */
@@ -401,13 +399,7 @@ static bool enter(struct reading *r)
 
 static struct sums *sums_of(struct reading *r, const struct perfile_event *event)
 {
-    const size_t index = event ? event->index : 0, before = r->sum_capacity;
-    if (PF_LIKELY(index < before))
-        return &r->sums[index];
-    if (!pf_grow(r->aggregate->allocator, &r->sums, &r->sum_capacity, index + 1, sizeof(*r->sums)))
-        return NULL;
-    memset(&r->sums[before], 0, (r->sum_capacity - before) * sizeof(*r->sums));
-    return &r->sums[index];
+    return PF_ELEMENT(r->aggregate->allocator, r->sums, r->sum_capacity, event ? event->index : 0);
 }
 
 /* The values of a sample, cut to what fits into the sums of its event: so no sum of rows overflows. */
@@ -437,11 +429,9 @@ enum { IN_STACK = 1, AS_LEAF = 2 };
 /* Those that none had before, as stacks of their own; in the order in which they would come into the tree. */
 static bool add_frames(struct reading *r, const struct pf_profile_sample *sample)
 {
-    const size_t count = pf_profile_frame_count(r->profile), before = r->seen_capacity;
-    if (!pf_grow(r->aggregate->allocator, &r->seen, &r->seen_capacity, count, sizeof(*r->seen)))
+    if (!pf_grow_zeroed(r->aggregate->allocator, &r->seen, &r->seen_capacity, pf_profile_frame_count(r->profile),
+                        sizeof(*r->seen)))
         return false;
-    if (r->seen_capacity > before)
-        memset(r->seen + before, 0, r->seen_capacity - before);
     for (size_t i = sample->frame_count; i-- > 0;) {
         const struct pf_stack_frames stack = {
             .frames = &sample->frames[i], .frame_count = 1, .leaf = PF_STACK_NO_LEAF, .owner = (uint32_t)sample->tid};

@@ -140,10 +140,9 @@ static int see_socket(void *context, const struct perfile_value *value)
     struct pf_report *report = context;
     if (!value->name || strcmp(value->name, "socket_id") != 0)
         return 0;
-    if (!pf_grow(report->allocator, &report->sockets.by_cpu, &report->sockets.capacity, report->sockets.count + 1,
-                 sizeof(*report->sockets.by_cpu)))
+    if (!PF_APPEND(report->allocator, report->sockets.by_cpu, report->sockets.count, report->sockets.capacity,
+                   (int32_t)value->number.s))
         return report->texts.short_of_memory = true;
-    report->sockets.by_cpu[report->sockets.count++] = (int32_t)value->number.s;
     return 0;
 }
 

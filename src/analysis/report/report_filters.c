@@ -68,15 +68,12 @@ static bool frame_matches(struct pf_report *report, const struct pf_frame_info *
 static bool frame_passes(struct pf_report *report, uint32_t frame)
 {
     enum { NO = 1, YES };
-    const size_t capacity = report->filters.pass_capacity;
-    if (frame >= capacity) {
-        if (!pf_grow(report->allocator, &report->filters.passes, &report->filters.pass_capacity, (size_t)frame + 1, 1))
-            return true; /* shows too much rather than too little; out of memory for what follows, too */
-        memset(report->filters.passes + capacity, 0, report->filters.pass_capacity - capacity);
-    }
-    if (!report->filters.passes[frame])
-        report->filters.passes[frame] = frame_matches(report, pf_profile_frame(report->profile, frame)) ? YES : NO;
-    return report->filters.passes[frame] == YES;
+    uint8_t *passes = PF_ELEMENT(report->allocator, report->filters.passes, report->filters.pass_capacity, frame);
+    if (!passes)
+        return true; /* shows too much rather than too little; out of memory for what follows, too */
+    if (!*passes)
+        *passes = frame_matches(report, pf_profile_frame(report->profile, frame)) ? YES : NO;
+    return *passes == YES;
 }
 
 /* --dsos, --symbols and --symbol-filter look at the sampled address: at its function and those inlined there. */

@@ -331,11 +331,7 @@ static bool push_next(struct pf_graph *graph, size_t *count, const struct pf_gra
 static int compare_items(const void *left, const void *right)
 {
     const struct pf_graph_item *a = left, *b = right;
-    if (a->frame != b->frame)
-        return a->frame < b->frame ? -1 : 1;
-    if (a->node != b->node)
-        return a->node < b->node ? -1 : 1;
-    return a->complete - b->complete;
+    return PF_COMPARE(a->frame, b->frame) ?: PF_COMPARE(a->node, b->node) ?: a->complete - b->complete;
 }
 
 /* Sorts the items and joins those of one node. */

@@ -52,11 +52,7 @@ static int see_member(void *context, const struct perfile_value *value)
 static bool note_group(struct pf_report *report, size_t first, size_t count, const char *name)
 {
     struct pf_report_group group = {.first = (uint32_t)first, .count = (uint32_t)count, .name = name};
-    if (!pf_grow(report->allocator, &report->groups.items, &report->groups.capacity, report->groups.count + 1,
-                 sizeof(*report->groups.items)))
-        return false;
-    report->groups.items[report->groups.count++] = group;
-    return true;
+    return PF_APPEND(report->allocator, report->groups.items, report->groups.count, report->groups.capacity, group);
 }
 
 /* Groups stand in the order of their events; what overlaps or lies outside is a lie and no group. */

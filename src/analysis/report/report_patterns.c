@@ -113,22 +113,19 @@ int pf_report_compile_patterns(struct pf_report *report, struct perfile_error *e
 static bool is_ignored(struct pf_report *report, uint32_t frame)
 {
     enum { UNKNOWN, NO, YES };
-    const size_t capacity = report->filters.ignored_capacity;
-    if (frame >= capacity) {
-        if (!pf_grow(report->allocator, &report->filters.are_ignored, &report->filters.ignored_capacity,
-                     (size_t)frame + 1, 1)) {
-            report->texts.short_of_memory = true;
-            return false;
-        }
-        memset(report->filters.are_ignored + capacity, UNKNOWN, report->filters.ignored_capacity - capacity);
+    uint8_t *ignored =
+        PF_ELEMENT(report->allocator, report->filters.are_ignored, report->filters.ignored_capacity, frame);
+    if (!ignored) {
+        report->texts.short_of_memory = true;
+        return false;
     }
-    if (report->filters.are_ignored[frame] == UNKNOWN) {
+    if (*ignored == UNKNOWN) {
         const struct pf_frame_info *info = pf_profile_frame(report->profile, frame);
         const bool found =
             info->name && info->kind != PF_FRAME_INLINED && matches(report, report->filters.ignored, info->name);
-        report->filters.are_ignored[frame] = found ? YES : NO;
+        *ignored = found ? YES : NO;
     }
-    return report->filters.are_ignored[frame] == YES;
+    return *ignored == YES;
 }
 
 bool pf_report_ignore_callees(struct pf_report *report, struct pf_profile_sample *sample)

@@ -155,15 +155,12 @@ static void enter_node(struct pf_report *report, struct pf_report_row *row, uint
 static bool walk_in(struct walk *walk)
 {
     struct pf_report *report = walk->report;
-    const size_t capacity = walk->inner_capacity;
     if (walk->depth == 0)
         return true;
     const uint32_t row = row_at(walk, walk->node);
-    if (row == NO_NUMBER ||
-        !pf_grow(report->allocator, &walk->inner, &walk->inner_capacity, (size_t)row + 1, sizeof(*walk->inner)) ||
+    if (row == NO_NUMBER || !PF_HAS_ELEMENT(report->allocator, walk->inner, walk->inner_capacity, row) ||
         !pf_grow(report->allocator, &walk->steps, &walk->step_capacity, (size_t)walk->depth + 1, sizeof(*walk->steps)))
         return false;
-    memset(walk->inner + capacity, 0, (walk->inner_capacity - capacity) * sizeof(*walk->inner));
     walk->steps[walk->depth] = (struct step){.row = row, .height = frames_in(report, walk->node)};
     enter_node(report, &walk->rows[row], walk->node, walk->inner[row], walk->depth);
     walk->inner[row] = walk->node;

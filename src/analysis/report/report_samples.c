@@ -87,17 +87,13 @@ int pf_report_open_profile(struct pf_report *report, struct perfile_error *error
 
 struct pf_report_event *pf_report_note_event(struct pf_report *report, const struct perfile_event *event)
 {
-    const size_t capacity = report->events.capacity;
-    if (event->index >= report->events.count) {
-        if (!pf_grow(report->allocator, &report->events.items, &report->events.capacity, (size_t)event->index + 1,
-                     sizeof(*report->events.items)))
-            return NULL;
-        memset(report->events.items + capacity, 0,
-               (report->events.capacity - capacity) * sizeof(*report->events.items));
-        report->events.count = (size_t)event->index + 1;
-    }
-    report->events.items[event->index].event = event;
-    return &report->events.items[event->index];
+    struct pf_report_event *noted =
+        PF_ELEMENT(report->allocator, report->events.items, report->events.capacity, event->index);
+    if (!noted)
+        return NULL;
+    report->events.count = pf_max(report->events.count, (size_t)event->index + 1);
+    noted->event = event;
+    return noted;
 }
 
 static uint32_t key_of(struct pf_report *report, const struct pf_profile_sample *sample)

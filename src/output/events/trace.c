@@ -90,14 +90,7 @@ static void put_padded(const struct trace *trace, size_t width)
 
 static bool *pending_of(struct trace *trace, uint32_t thread)
 {
-    const size_t old = trace->pending_capacity;
-    if (thread >= old) {
-        if (!pf_grow(trace->options->allocator, &trace->is_pending, &trace->pending_capacity, (size_t)thread + 1,
-                     sizeof(*trace->is_pending)))
-            return NULL;
-        memset(trace->is_pending + old, 0, (trace->pending_capacity - old) * sizeof(*trace->is_pending));
-    }
-    return &trace->is_pending[thread];
+    return PF_ELEMENT(trace->options->allocator, trace->is_pending, trace->pending_capacity, thread);
 }
 
 /* A call that goes on, because another one begins. */

@@ -494,11 +494,7 @@ static bool add_run(struct chrome *chrome, uint32_t index, size_t at)
 static int compare_runs(const void *a, const void *b)
 {
     const struct run *x = a, *y = b;
-    if (x->cpu != y->cpu)
-        return x->cpu < y->cpu ? -1 : 1;
-    if (x->time != y->time)
-        return x->time < y->time ? -1 : 1;
-    return (x->thread > y->thread) - (x->thread < y->thread);
+    return PF_COMPARE(x->cpu, y->cpu) ?: PF_COMPARE(x->time, y->time) ?: PF_COMPARE(x->thread, y->thread);
 }
 
 static bool is_first_run(const struct chrome *chrome, size_t run)
@@ -604,9 +600,7 @@ static bool end_rates(struct chrome *chrome, const struct pf_pairs *positions)
 static int compare_rates(const void *a, const void *b)
 {
     const struct rate *x = a, *y = b;
-    if (x->time != y->time)
-        return x->time < y->time ? -1 : 1;
-    return (x->cpu > y->cpu) - (x->cpu < y->cpu);
+    return PF_COMPARE(x->time, y->time) ?: PF_COMPARE(x->cpu, y->cpu);
 }
 
 static bool make_rates(struct chrome *chrome)

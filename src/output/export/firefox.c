@@ -85,13 +85,11 @@ uint32_t pf_firefox_use_text(struct pf_firefox *firefox, const char *text)
 {
     const uint32_t number = pf_firefox_text(&firefox->tables, text);
     struct pf_firefox_numbering *texts = &firefox->numberings[PF_FIREFOX_TEXTS];
-    const size_t size = texts->size;
-    if (number == PF_FIREFOX_NONE || !pf_grow(firefox->timeline.allocator, &texts->numbers, &texts->size,
-                                              (size_t)number + 1, sizeof(*texts->numbers))) {
+    if (number == PF_FIREFOX_NONE ||
+        !PF_HAS_ELEMENT(firefox->timeline.allocator, texts->numbers, texts->size, number)) {
         firefox->failed = true;
         return 0;
     }
-    memset(texts->numbers + size, 0, (texts->size - size) * sizeof(*texts->numbers));
     return use(firefox, PF_FIREFOX_TEXTS, number);
 }
 
@@ -137,7 +135,7 @@ static void close_numberings(struct pf_firefox *firefox)
 static int ascending(const void *a, const void *b)
 {
     const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    return (x > y) - (x < y);
+    return PF_COMPARE(x, y);
 }
 
 static void use_stack(struct pf_firefox *firefox, uint32_t node)
@@ -618,11 +616,7 @@ static int compare_tracks(const void *a, const void *b)
         return s->pid_turn < t->pid_turn ? -1 : 1;
     if ((s->pid == s->tid) != (t->pid == t->tid))
         return s->pid == s->tid ? -1 : 1;
-    if (s->tid != t->tid)
-        return s->tid < t->tid ? -1 : 1;
-    if (s->turn != t->turn)
-        return s->turn < t->turn ? -1 : 1;
-    return (x->series > y->series) - (x->series < y->series);
+    return PF_COMPARE(s->tid, t->tid) ?: PF_COMPARE(s->turn, t->turn) ?: PF_COMPARE(x->series, y->series);
 }
 
 static bool add_track(struct pf_firefox *firefox, const struct pf_firefox_track *track)

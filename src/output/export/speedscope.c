@@ -162,11 +162,7 @@ static bool find_tracks(struct scope *scope)
 static int by_location(const void *a, const void *b)
 {
     const struct track *x = *(struct track *const *)a, *y = *(struct track *const *)b;
-    if (x->event != y->event)
-        return x->event < y->event ? -1 : 1;
-    if (x->weight != y->weight)
-        return x->weight > y->weight ? -1 : 1;
-    return x < y ? -1 : x > y;
+    return PF_COMPARE(x->event, y->event) ?: PF_COMPARE(y->weight, x->weight) ?: PF_COMPARE(x, y);
 }
 
 static bool order_tracks(struct scope *scope)

@@ -60,17 +60,6 @@ static struct pf_timeline_thread *thread_of(struct pf_timeline *timeline, int32_
     return known ? known : add_thread(timeline, pid, tid);
 }
 
-/* Each name once. NULL: out of memory. */
-static const char *keep_comm(struct pf_timeline *timeline, const char *comm)
-{
-    const uint64_t hash = pf_hash_text(comm);
-    uint64_t known;
-    if (pf_map_get(&timeline->comms, hash, &known) && strcmp((const char *)(uintptr_t)known, comm) == 0)
-        return (const char *)(uintptr_t)known;
-    const char *copy = pf_arena_text(&timeline->arena, comm, strlen(comm));
-    return copy && pf_map_put(&timeline->comms, hash, (uintptr_t)copy) ? copy : NULL;
-}
-
 static void note_time(struct pf_timeline *timeline, struct pf_timeline_thread *thread, uint64_t time)
 {
     timeline->first = pf_min(timeline->first, time);
@@ -113,12 +102,10 @@ static struct pf_timeline_series *series_of(struct pf_timeline *timeline, uint32
     if (pf_pairs_get(&timeline->series_of, thread, (uintptr_t)event, &known))
         return &timeline->series[known];
     const uint32_t position = (uint32_t)timeline->series_count;
-    const size_t events = timeline->sampled_capacity;
-    if (!pf_grow(timeline->allocator, &timeline->sampled, &timeline->sampled_capacity, (size_t)event->index + 1,
-                 sizeof(*timeline->sampled)))
+    bool *sampled = PF_ELEMENT(timeline->allocator, timeline->sampled, timeline->sampled_capacity, event->index);
+    if (!sampled)
         return NULL;
-    memset(timeline->sampled + events, 0, (timeline->sampled_capacity - events) * sizeof(*timeline->sampled));
-    timeline->sampled[event->index] = true;
+    *sampled = true;
     if (position >= PF_TIMELINE_NONE - 1 ||
         !pf_grow(timeline->allocator, &timeline->series, &timeline->series_capacity, (size_t)position + 1,
                  sizeof(*timeline->series)) ||
@@ -280,7 +267,7 @@ static bool take_comm(struct pf_timeline *timeline, const struct perfile_record 
     if (perfile_record_decode(timeline->reader, record, &comm, sizeof(comm), NULL) < 0)
         return true;
     struct pf_timeline_thread *thread = thread_of(timeline, comm.pid, comm.tid);
-    const char *name = keep_comm(timeline, comm.comm);
+    const char *name = pf_map_text(&timeline->comms, &timeline->arena, comm.comm, strlen(comm.comm));
     if (!thread || !name)
         return false;
     thread->comm = name;
@@ -346,11 +333,10 @@ static bool take_stat(struct pf_timeline *timeline, const struct perfile_record 
     if (perfile_record_decode(timeline->reader, record, &stat, sizeof(stat), NULL) < 0 ||
         !(event = perfile_event_find(timeline->reader, stat.id)))
         return true;
-    const size_t before = timeline->sum_capacity, count = perfile_event_count(timeline->reader);
-    if (!pf_grow(timeline->allocator, &timeline->sums, &timeline->sum_capacity, count, sizeof(*timeline->sums)))
+    uint64_t *sum = PF_ELEMENT(timeline->allocator, timeline->sums, timeline->sum_capacity, event->index);
+    if (!sum)
         return false;
-    memset(timeline->sums + before, 0, (timeline->sum_capacity - before) * sizeof(*timeline->sums));
-    timeline->sums[event->index] += stat.val;
+    *sum += stat.val;
     timeline->summed = true;
     return true;
 }

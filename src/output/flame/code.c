@@ -242,14 +242,10 @@ static bool number_function(struct writer *w, size_t rank, uint64_t base)
 {
     struct pf_flame_code_samples *samples = &w->code->samples;
     const uint32_t function = w->annotation->order[rank];
-    const size_t capacity = samples->capacity;
-    if (function >= capacity) {
-        if (!pf_grow(samples->allocator, &samples->numbers, &samples->capacity, (size_t)function + 1,
-                     sizeof(*samples->numbers)))
-            return false;
-        memset(samples->numbers + capacity, 0, (samples->capacity - capacity) * sizeof(*samples->numbers));
-    }
-    samples->numbers[function] = (struct pf_flame_code_function){(uint32_t)w->code->function_count + 1, base};
+    struct pf_flame_code_function *at = PF_ELEMENT(samples->allocator, samples->numbers, samples->capacity, function);
+    if (!at)
+        return false;
+    *at = (struct pf_flame_code_function){(uint32_t)w->code->function_count + 1, base};
     return true;
 }
 

@@ -257,14 +257,10 @@ static uint64_t note_time(struct pf_page *page, uint64_t time)
 
 static bool note_weight(struct pf_page *page, const struct pf_page_row *row)
 {
-    const size_t capacity = page->event_capacity;
-    if (row->event >= capacity) {
-        if (!pf_grow(page->allocator, &page->totals, &page->event_capacity, (size_t)row->event + 1,
-                     sizeof(*page->totals)))
-            return false;
-        memset(page->totals + capacity, 0, (page->event_capacity - capacity) * sizeof(*page->totals));
-    }
-    page->totals[row->event] += row->weight;
+    uint64_t *total = PF_ELEMENT(page->allocator, page->totals, page->event_capacity, row->event);
+    if (!total)
+        return false;
+    *total += row->weight;
     return true;
 }
 

@@ -39,14 +39,11 @@ static struct pf_flame_stacks *make_stacks(struct pf_flame_recording *g, const s
 
 static struct pf_flame_stacks *stacks_of(struct pf_flame_recording *g, const struct perfile_event *event)
 {
-    const size_t old = g->stacks_of_capacity;
-    if (PF_UNLIKELY(event->index >= old)) {
-        if (!pf_grow(g->allocator, &g->stacks_of, &g->stacks_of_capacity, (size_t)event->index + 1, sizeof(uint32_t)))
-            return NULL;
-        memset(g->stacks_of + old, 0, (g->stacks_of_capacity - old) * sizeof(uint32_t));
-    }
-    if (PF_LIKELY(g->stacks_of[event->index]))
-        return &g->stacks[g->stacks_of[event->index] - 1];
+    const uint32_t *number = PF_ELEMENT(g->allocator, g->stacks_of, g->stacks_of_capacity, event->index);
+    if (!number)
+        return NULL;
+    if (PF_LIKELY(*number))
+        return &g->stacks[*number - 1];
     struct pf_flame_stacks *stacks = make_stacks(g, event);
     if (stacks)
         g->stacks_of[event->index] = (uint32_t)(stacks - g->stacks) + 1;

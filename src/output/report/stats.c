@@ -22,11 +22,7 @@ struct stats {
 
 static struct event_stats *event_of(struct stats *stats, const struct perfile_record *record)
 {
-    const size_t capacity = stats->event_capacity, index = record->event->index;
-    if (!pf_grow(stats->allocator, &stats->events, &stats->event_capacity, index + 1, sizeof(*stats->events)))
-        return NULL;
-    memset(stats->events + capacity, 0, (stats->event_capacity - capacity) * sizeof(*stats->events));
-    return &stats->events[index];
+    return PF_ELEMENT(stats->allocator, stats->events, stats->event_capacity, record->event->index);
 }
 
 /* False: out of memory. */

@@ -39,13 +39,9 @@ static bool find_row(struct pf_idle_stacks *stacks, uint32_t cpu, const char *st
 
 bool pf_idle_stacks_begin(struct pf_idle_stacks *stacks, uint32_t cpu, const char *stack)
 {
-    const size_t capacity = stacks->cpu_capacity;
     uint32_t row;
-    if (cpu >= capacity) {
-        if (!pf_grow(stacks->allocator, &stacks->now, &stacks->cpu_capacity, (size_t)cpu + 1, sizeof(*stacks->now)))
-            return false;
-        memset(stacks->now + capacity, 0, (stacks->cpu_capacity - capacity) * sizeof(*stacks->now));
-    }
+    if (!PF_HAS_ELEMENT(stacks->allocator, stacks->now, stacks->cpu_capacity, cpu))
+        return false;
     stacks->now[cpu] = 0;
     if (!stack)
         return true;
@@ -67,11 +63,7 @@ void pf_idle_stacks_add(struct pf_idle_stacks *stacks, uint32_t cpu, uint64_t ns
 static int compare(const void *left, const void *right)
 {
     const struct pf_idle_row *a = left, *b = right;
-    if (a->cpu != b->cpu)
-        return a->cpu < b->cpu ? -1 : 1;
-    if (a->sum != b->sum)
-        return a->sum < b->sum ? 1 : -1;
-    return a->number < b->number ? -1 : a->number > b->number;
+    return PF_COMPARE(a->cpu, b->cpu) ?: PF_COMPARE(b->sum, a->sum) ?: PF_COMPARE(a->number, b->number);
 }
 
 void pf_idle_stacks_sort(struct pf_idle_stacks *stacks)

@@ -60,13 +60,10 @@ static void make_name(struct map *map, const struct pf_sched_task *task, char na
 /* True of one that has none yet; *name NULL: out of memory. The idle task of all CPUs has one name. */
 static bool name_task(struct map *map, const struct pf_sched_task *task, char **name)
 {
-    const size_t number = task->tid ? (size_t)task->number + 1 : 0, capacity = map->name_capacity;
+    const size_t number = task->tid ? (size_t)task->number + 1 : 0;
     *name = NULL;
-    if (number >= capacity) {
-        if (!pf_grow(map->sched.options.allocator, &map->names, &map->name_capacity, number + 1, sizeof(*map->names)))
-            return false;
-        memset(map->names + capacity, 0, (map->name_capacity - capacity) * sizeof(*map->names));
-    }
+    if (!PF_HAS_ELEMENT(map->sched.options.allocator, map->names, map->name_capacity, number))
+        return false;
     *name = map->names[number];
     if (**name)
         return false;

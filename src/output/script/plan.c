@@ -228,13 +228,9 @@ const struct pf_script_plan *pf_script_plan(struct pf_script *script, const stru
         return script->plans[index];
     if (!check_fields(script))
         return NULL;
-    size_t old = script->plan_capacity;
     struct pf_script_plan *plan = NULL;
-    if (pf_grow(script->out->allocator, &script->plans, &script->plan_capacity, index + 1, sizeof(*script->plans))) {
-        if (script->plan_capacity > old)
-            memset(script->plans + old, 0, (script->plan_capacity - old) * sizeof(*script->plans));
+    if (PF_HAS_ELEMENT(script->out->allocator, script->plans, script->plan_capacity, index))
         plan = script->plans[index] = make_plan(script, event);
-    }
     if (!plan)
         pf_script_fail(script, PERFILE_ERROR_MEMORY, "script", "out of memory");
     return plan;

@@ -20,10 +20,8 @@ static bool set_cell(struct pf_stat_sheet *sheet, const char *name, size_t bytes
     }
     if (sheet->cells_named)
         return true;
-    if (!pf_grow(sheet->allocator, &sheet->cells, &sheet->cell_capacity, sheet->cell_count + 1, sizeof(*sheet->cells)))
-        return false;
-    sheet->cells[sheet->cell_count++] = (struct pf_stat_column){name, bytes, value};
-    return true;
+    return PF_APPEND(sheet->allocator, sheet->cells, sheet->cell_count, sheet->cell_capacity,
+                     (struct pf_stat_column){name, bytes, value});
 }
 
 static bool set_cells(struct pf_stat_sheet *sheet, uint32_t group)

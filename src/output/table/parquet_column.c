@@ -345,12 +345,9 @@ static bool add_text(struct pf_parquet_column *column, uint32_t code)
 /* Codes of the vector become those of the row group. */
 static bool number_texts(struct pf_parquet_column *column, struct page *page, uint32_t *codes)
 {
-    const size_t known = column->vector->dictionary.count, old = column->number_of_capacity;
-    if (known > old &&
-        !pf_grow(column->allocator, &column->number_of, &column->number_of_capacity, known, sizeof(*column->number_of)))
+    if (!pf_grow_zeroed(column->allocator, &column->number_of, &column->number_of_capacity,
+                        column->vector->dictionary.count, sizeof(*column->number_of)))
         return false;
-    if (column->number_of_capacity > old)
-        memset(column->number_of + old, 0, (column->number_of_capacity - old) * sizeof(*column->number_of));
     for (size_t i = 0; i < page->passed; i++) {
         if (PF_UNLIKELY(!column->number_of[codes[i]]) && !add_text(column, codes[i]))
             return false;

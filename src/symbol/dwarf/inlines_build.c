@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/error.h"
+#include "base/sort.h"
 #include "symbol/dwarf/inlines_tables.h"
 
 static const char what[] = "debug info";
@@ -99,15 +100,8 @@ void pf_builder_claim(struct pf_inlines_builder *b, struct pf_claims *claims, co
 
 bool pf_builder_is_code(const struct pf_inlines_builder *b, uint64_t address)
 {
-    size_t first = 0, after = b->code.count;
-    while (first < after) {
-        size_t middle = first + (after - first) / 2;
-        if (b->code.items[middle].low <= address)
-            first = middle + 1;
-        else
-            after = middle;
-    }
-    return first && address < b->code.items[first - 1].high;
+    const size_t after = PF_COUNT_BEFORE(b->code.count, i, b->code.items[i].low <= address);
+    return after && address < b->code.items[after - 1].high;
 }
 
 /* ---- the owners of addresses ------------------------------------------------------------------------------------ */
@@ -115,9 +109,7 @@ bool pf_builder_is_code(const struct pf_inlines_builder *b, uint64_t address)
 static int compare_claims(const void *a, const void *b)
 {
     const struct pf_claim *x = a, *y = b;
-    if (x->low != y->low)
-        return x->low < y->low ? -1 : 1;
-    return (x->priority > y->priority) - (x->priority < y->priority);
+    return PF_COMPARE(x->low, y->low) ?: PF_COMPARE(x->priority, y->priority);
 }
 
 void pf_builder_sort_code(struct pf_inlines_builder *b)
@@ -272,15 +264,8 @@ static void take_span(void *context, uint64_t low, uint64_t high, uint32_t owner
     if (t->row_count && t->end < low)
         add_row(t, t->end, &no_row);
     t->end = high;
-    size_t first = 0, after = span->count;
-    while (first < after) {
-        size_t middle = first + (after - first) / 2;
-        if (rows[middle].address <= low)
-            first = middle + 1;
-        else
-            after = middle;
-    }
-    for (size_t i = first ? first - 1 : 0; i < span->count && rows[i].address < high; i++)
+    const size_t after = PF_COUNT_BEFORE(span->count, i, rows[i].address <= low);
+    for (size_t i = after ? after - 1 : 0; i < span->count && rows[i].address < high; i++)
         add_row(t, pf_max(rows[i].address, low), &rows[i]);
 }
 

@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 
 #include "symbol/dwarf/inlines_tables.h"
+#include "base/sort.h"
 #include "symbol/go_elf.h"
 
 /* From the end of the one before to `end`. */
@@ -54,14 +55,7 @@ static void read_values(struct reading *r, struct values *values, uint64_t offse
 
 static int32_t value_at(const struct values *values, uint64_t address)
 {
-    size_t first = 0, after = values->count;
-    while (first < after) {
-        const size_t middle = first + (after - first) / 2;
-        if (values->items[middle].end <= address)
-            first = middle + 1;
-        else
-            after = middle;
-    }
+    const size_t first = PF_COUNT_BEFORE(values->count, i, values->items[i].end <= address);
     return first < values->count ? values->items[first].value : -1;
 }
 
@@ -114,18 +108,11 @@ static void add_lines(struct reading *r)
 
 static bool is_numbered(struct reading *r, int32_t number)
 {
-    struct numbered *nodes = &r->nodes;
-    const size_t before = nodes->capacity;
     if (number < 0 || number >= NUMBERS_MAX)
         return false;
-    if ((size_t)number < before)
-        return true;
-    if (!pf_grow(r->builder.allocator, &nodes->items, &nodes->capacity, (size_t)number + 1, sizeof(*nodes->items))) {
-        r->builder.failed = true;
-        return false;
-    }
-    memset(nodes->items + before, 0, (nodes->capacity - before) * sizeof(*nodes->items));
-    return true;
+    const bool fits = PF_HAS_ELEMENT(r->builder.allocator, r->nodes.items, r->nodes.capacity, number);
+    r->builder.failed |= !fits;
+    return fits;
 }
 
 static uint32_t make_node(struct reading *r, const struct pf_go_inlined *inlined, uint32_t parent)

@@ -325,9 +325,9 @@ static const char *hold(struct unpacking *u, const struct member *m, void *conte
 {
     struct pf_bundle_memory *memory = context;
     (void)u;
-    if (!pf_grow(memory->allocator, &memory->members, &memory->capacity, memory->count + 1, sizeof(*memory->members)))
+    if (!PF_APPEND(memory->allocator, memory->members, memory->count, memory->capacity,
+                   (struct held){.member = *m, .fd = -1}))
         return no_memory;
-    memory->members[memory->count++] = (struct held){.member = *m, .fd = -1};
     return NULL;
 }
 

@@ -4,6 +4,8 @@
 
 #include "symbol/probe/parts.h"
 
+#include "base/sort.h"
+
 bool pf_probe_rows_of(Dwarf_Die *unit, struct pf_probe_rows *rows)
 {
     rows->unit = *unit;
@@ -25,16 +27,8 @@ bool pf_probe_read_row(const struct pf_probe_rows *rows, size_t index, struct pf
 
 size_t pf_probe_find_row(const struct pf_probe_rows *rows, Dwarf_Addr address)
 {
-    size_t first = 0, after = rows->count;
     struct pf_probe_row row;
-    while (first < after) {
-        const size_t middle = first + (after - first) / 2;
-        if (!pf_probe_read_row(rows, middle, &row) || row.address < address)
-            first = middle + 1;
-        else
-            after = middle;
-    }
-    return first;
+    return PF_COUNT_BEFORE(rows->count, i, !pf_probe_read_row(rows, i, &row) || row.address < address);
 }
 
 bool pf_probe_line_at(struct pf_probe_target *target, const struct pf_probe_rows *rows, Dwarf_Addr address,

@@ -710,10 +710,8 @@ static bool next_plain_fde(struct pf_cfi_part *k, struct pf_cursor *c, struct fd
 
 static bool add_function(struct pf_cfi_part *k, const struct fde *fde, uint64_t entry)
 {
-    if (!pf_grow(k->cfi->allocator, &k->functions, &k->capacity, k->count + 1, sizeof(*k->functions)))
-        return false;
-    k->functions[k->count++] = (struct function){.start = fde->start, .end = fde->end, .entry = entry, .rows = NOT_RUN};
-    return true;
+    return PF_APPEND(k->cfi->allocator, k->functions, k->count, k->capacity,
+                     (struct function){.start = fde->start, .end = fde->end, .entry = entry, .rows = NOT_RUN});
 }
 
 static uint64_t start_of(const void *function)
