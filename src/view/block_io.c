@@ -192,9 +192,7 @@ static bool take(void *state, const struct pf_delivered *item)
 static int compare(const void *left, const void *right)
 {
     const struct sum *a = left, *b = right;
-    if (a->device.sum != b->device.sum)
-        return a->device.sum < b->device.sum ? 1 : -1;
-    return a->dev != b->dev ? (a->dev < b->dev ? -1 : 1) : strcmp(a->op, b->op);
+    return PF_COMPARE(b->device.sum, a->device.sum) ?: PF_COMPARE(a->dev, b->dev) ?: strcmp(a->op, b->op);
 }
 
 static int next_sum(void *state, struct perfile_error *error)
@@ -202,9 +200,9 @@ static int next_sum(void *state, struct perfile_error *error)
     struct block_io *io = state;
     if (pf_gathered_read(&io->gathered, take, io) && io->count)
         qsort(io->sums, io->count, sizeof(*io->sums), compare);
-    const int result = pf_gathered_row(&io->gathered, io->count, error);
+    const int result = pf_table_row(io->gathered.table, io->count, error);
     if (result > 0)
-        io->sum = &io->sums[io->gathered.row];
+        io->sum = &io->sums[io->gathered.table->all.row];
     return result;
 }
 
@@ -240,8 +238,6 @@ const struct pf_view pf_view_block_io = {
     .open = open_io,
     .next = next_request,
     .close = close_io,
-    .losses = pf_gathered_losses,
-    .unmatched = pf_gathered_unmatched,
     .notes = notes,
 };
 
@@ -255,7 +251,5 @@ const struct pf_view pf_view_block_latency = {
     .open = open_io,
     .next = next_sum,
     .close = close_io,
-    .losses = pf_gathered_losses,
-    .unmatched = pf_gathered_unmatched,
     .notes = notes,
 };

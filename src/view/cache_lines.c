@@ -9,10 +9,6 @@ struct cache_lines {
     struct perfile_table *table;
     struct pf_lines lines;
     bool by_row; /* of the view cache_line_accesses */
-    bool done;
-    int result;
-    struct perfile_error error;
-    size_t next;
     const struct pf_line *line;
     const struct pf_line_row *row; /* NULL: rows are lines */
     const struct pf_access_sums *sums;
@@ -242,19 +238,17 @@ static int next_row(void *state, struct perfile_error *error)
 {
     struct cache_lines *view = state;
     const struct pf_lines *lines = &view->lines;
-    if (!view->done) {
-        view->done = true;
-        view->result = pf_lines_read(&view->lines, &view->error);
-    }
-    if (view->result < 0 && error)
-        *error = view->error;
-    if (view->result == PERFILE_ERROR_MEMORY || view->next >= (view->by_row ? lines->row_count : lines->line_count))
-        return view->result;
-    view->row = view->by_row ? lines->rows[view->next] : NULL;
-    view->line = view->by_row ? view->row->line : lines->lines[view->next];
+    struct pf_all_rows *all = &view->table->all;
+    if (!all->read)
+        all->result = pf_lines_read(&view->lines, &all->error);
+    all->read = true;
+    const int result = pf_table_row(view->table, view->by_row ? lines->row_count : lines->line_count, error);
+    if (result <= 0)
+        return result;
+    view->row = view->by_row ? lines->rows[all->row] : NULL;
+    view->line = view->by_row ? view->row->line : lines->lines[all->row];
     view->sums = view->by_row ? &view->row->sums : &view->line->sums;
     view->accessors = view->by_row ? &view->row->accessors : &view->line->accessors;
-    view->next++;
     return 1;
 }
 
@@ -268,23 +262,15 @@ static int open_view(struct perfile_table *table, void *state, struct perfile_er
         .keys = table->options.keys};
     struct cache_lines *view = state;
     view->by_row = table->view->lists[0].items == row_columns;
-    return pf_lines_open(&view->lines, table->reader, &how, error);
+    const int result = pf_lines_open(&view->lines, table->reader, &how, error);
+    table->profile = view->lines.profile;
+    return result;
 }
 
 static void close_view(void *state)
 {
     struct cache_lines *view = state;
     pf_lines_close(&view->lines);
-}
-
-static void report_losses(const void *state, struct perfile_losses *losses)
-{
-    pf_profile_losses(((const struct cache_lines *)state)->lines.profile, losses);
-}
-
-static void report_unmatched(const void *state, perfile_on_unmatched *notify, void *context)
-{
-    pf_profile_notify_unmatched(((const struct cache_lines *)state)->lines.profile, notify, context);
 }
 
 static void report_notes(void *state, pf_on_note *notify, void *context)
@@ -301,8 +287,6 @@ static void report_notes(void *state, pf_on_note *notify, void *context)
         .open = open_view,                                                                                             \
         .next = next_row,                                                                                              \
         .close = close_view,                                                                                           \
-        .losses = report_losses,                                                                                       \
-        .unmatched = report_unmatched,                                                                                 \
         .notes = report_notes,                                                                                         \
     }
 LINE_VIEW(cache_lines, "cache lines with the loads and stores that were sampled in them, the most contended first",

@@ -69,11 +69,7 @@ static int compare(const void *left, const void *right, void *context)
     const struct pf_stat *stat = context;
     const struct pf_stat_cell *a = &stat->positions[*(const uint32_t *)left];
     const struct pf_stat_cell *b = &stat->positions[*(const uint32_t *)right];
-    if (a->event != b->event)
-        return a->event < b->event ? -1 : 1;
-    if (a->thread != b->thread)
-        return a->thread < b->thread ? -1 : 1;
-    return (a->cpu > b->cpu) - (a->cpu < b->cpu);
+    return PF_COMPARE(a->event, b->event) ?: PF_COMPARE(a->thread, b->thread) ?: PF_COMPARE(a->cpu, b->cpu);
 }
 
 static bool passes(struct counts *counts, const struct pf_stat_cell *position)

@@ -93,7 +93,7 @@ static int next_diagnostic(void *state, struct perfile_error *error)
     struct pf_reading *reading = &diagnostics->reading;
     const struct perfile_diagnostic *one;
     pf_reading_all(reading, NULL, NULL);
-    if (reading->result != PERFILE_ERROR_MEMORY) {
+    if (reading->table->all.result != PERFILE_ERROR_MEMORY) {
         if ((one = perfile_diagnostic_get(reading->table->reader, diagnostics->kept)) != NULL) {
             diagnostics->one = *one;
             diagnostics->kept++;
@@ -103,7 +103,7 @@ static int next_diagnostic(void *state, struct perfile_error *error)
         if (more != 0)
             return more;
     }
-    return pf_reading_row(reading, 0, error);
+    return pf_table_row(reading->table, 0, error);
 }
 
 static int open_diagnostics(struct perfile_table *table, void *state, struct perfile_error *error)

@@ -131,13 +131,8 @@ static bool take_kept(struct distinct *distinct)
 /* NULLs for frames that are new; false when out of memory. */
 static bool make_names(struct distinct *distinct)
 {
-    const size_t count = pf_profile_frame_count(distinct->profile), before = distinct->name_count;
-    if (PF_LIKELY(count <= before))
-        return true;
-    if (!pf_grow(distinct->table->allocator, &distinct->names, &distinct->name_count, count, sizeof(*distinct->names)))
-        return false;
-    memset(distinct->names + before, 0, (distinct->name_count - before) * sizeof(*distinct->names));
-    return true;
+    return pf_grow_zeroed(distinct->table->allocator, &distinct->names, &distinct->name_count,
+                          pf_profile_frame_count(distinct->profile), sizeof(*distinct->names));
 }
 
 /*
@@ -237,7 +232,7 @@ static int next_stack(void *state, struct perfile_error *error)
 
 static int open_profile(struct distinct *distinct, struct perfile_error *error)
 {
-    const struct perfile_table *table = distinct->table;
+    struct perfile_table *table = distinct->table;
     struct pf_profile_options how = {
         .filter = table->options.filter,
         .find = pf_find_options_of(&table->complete.symbols, table->allocator),
@@ -245,7 +240,9 @@ static int open_profile(struct distinct *distinct, struct perfile_error *error)
         .frames = {.inlines = !table->complete.symbols.no_inline, .joins_unnamed = true},
         .in_blocks = true,
         .drive = {table->options.threads, table->options.progress, table->options.progress_context}};
-    return pf_profile_open(table->reader, &how, &distinct->profile, error);
+    const int result = pf_profile_open(table->reader, &how, &distinct->profile, error);
+    table->profile = distinct->profile;
+    return result;
 }
 
 static int open_stacks(struct perfile_table *table, void *state, struct perfile_error *error)
@@ -271,16 +268,6 @@ static void close_stacks(void *state)
     pf_free(allocator, distinct->unpacked, distinct->unpacked_capacity * sizeof(*distinct->unpacked));
 }
 
-static void losses(const void *state, struct perfile_losses *losses)
-{
-    pf_profile_losses(((const struct distinct *)state)->profile, losses);
-}
-
-static void unmatched(const void *state, perfile_on_unmatched *notify, void *context)
-{
-    pf_profile_notify_unmatched(((const struct distinct *)state)->profile, notify, context);
-}
-
 const struct pf_view pf_view_distinct_stacks = {
     .info = PF_STACKS_INFO,
     .own_key = "stack",
@@ -289,6 +276,4 @@ const struct pf_view pf_view_distinct_stacks = {
     .open = open_stacks,
     .next = next_stack,
     .close = close_stacks,
-    .losses = losses,
-    .unmatched = unmatched,
 };

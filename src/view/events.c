@@ -175,14 +175,10 @@ static bool add_columns(struct perfile_table *table)
 static int count_sample(void *state, const struct perfile_record *record, struct perfile_error *error)
 {
     struct events *events = state;
-    const size_t capacity = events->capacity;
     if (record->type != PERFILE_RECORD_SAMPLE || record->damaged || !record->event)
         return 0;
-    if (!pf_grow(events->reading.table->allocator, &events->samples, &events->capacity, record->event->index + 1,
-                 sizeof(*events->samples)))
+    if (!PF_HAS_ELEMENT(events->reading.table->allocator, events->samples, events->capacity, record->event->index))
         return pf_fail_memory(error, "events");
-    if (capacity < events->capacity)
-        memset(events->samples + capacity, 0, (events->capacity - capacity) * sizeof(*events->samples));
     events->samples[record->event->index]++;
     return 0;
 }
@@ -193,8 +189,8 @@ static int next_event(void *state, struct perfile_error *error)
     struct perfile_reader *reader = events->reading.table->reader;
     int result;
     pf_reading_all(&events->reading, count_sample, events); /* a stream reports its events in records */
-    while ((result = pf_reading_row(&events->reading, perfile_event_count(reader), error)) > 0) {
-        events->event = perfile_event_get(reader, events->reading.row);
+    while ((result = pf_table_row(events->reading.table, perfile_event_count(reader), error)) > 0) {
+        events->event = perfile_event_get(reader, events->reading.table->all.row);
         const struct pf_filter_subject subject = {PF_NO_TIME,   PF_NO_NUMBER, PF_NO_NUMBER,
                                                   PF_NO_NUMBER, NULL,         events->event};
         if (pf_reading_passes(&events->reading, &subject))

@@ -92,10 +92,10 @@ static int next_feature(void *state, struct perfile_error *error)
     struct perfile_reader *reader = features->reading.table->reader;
     if (perfile_reader_file(reader)->mode == PERFILE_MODE_PIPE)
         pf_reading_all(&features->reading, NULL, NULL); /* they are records */
-    const int result = pf_reading_row(&features->reading, perfile_feature_count(reader), error);
+    const int result = pf_table_row(features->reading.table, perfile_feature_count(reader), error);
     if (result <= 0)
         return result;
-    features->feature = perfile_feature_get(reader, features->reading.row);
+    features->feature = perfile_feature_get(reader, features->reading.table->all.row);
     const int read = read_value(features, error);
     return read < 0 ? read : 1;
 }

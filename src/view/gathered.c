@@ -8,7 +8,9 @@ int pf_gathered_open(struct pf_gathered *gathered, struct perfile_table *table, 
     const struct pf_event_source source = {table->allocator, table->options.filter, table->options.progress,
                                            table->options.progress_context};
     gathered->table = table;
-    return pf_event_source_open(&source, table->reader, &gathered->delivery, error);
+    const int result = pf_event_source_open(&source, table->reader, &gathered->delivery, error);
+    table->delivery = gathered->delivery;
+    return result;
 }
 
 void pf_gathered_close(struct pf_gathered *gathered)
@@ -19,38 +21,16 @@ void pf_gathered_close(struct pf_gathered *gathered)
 bool pf_gathered_read(struct pf_gathered *gathered, bool (*take)(void *state, const struct pf_delivered *item),
                       void *state)
 {
-    if (gathered->done)
+    struct pf_all_rows *all = &gathered->table->all;
+    if (all->read)
         return false;
-    gathered->done = true;
-    while ((gathered->result = pf_delivery_next(gathered->delivery, &gathered->item, &gathered->error)) > 0)
+    all->read = true;
+    while ((all->result = pf_delivery_next(gathered->delivery, &gathered->item, &all->error)) > 0)
         if (!take(state, &gathered->item)) {
-            gathered->result = pf_fail_memory(&gathered->error, "events");
+            all->result = pf_fail_memory(&all->error, "events");
             break;
         }
     return true;
-}
-
-int pf_gathered_row(struct pf_gathered *gathered, size_t count, struct perfile_error *error)
-{
-    if (gathered->result < 0 && error)
-        *error = gathered->error;
-    if (gathered->result == PERFILE_ERROR_MEMORY || gathered->next_row >= count)
-        return gathered->result;
-    gathered->row = gathered->next_row++;
-    return 1;
-}
-
-void pf_gathered_losses(const void *state, struct perfile_losses *losses)
-{
-    const struct pf_gathered *gathered = state;
-    const struct perfile_counts *counts = perfile_reader_counts(gathered->table->reader);
-    losses->filtered = pf_delivery_filtered(gathered->delivery);
-    losses->lost = counts->lost_samples ? counts->lost_samples : counts->lost_events;
-}
-
-void pf_gathered_unmatched(const void *state, perfile_on_unmatched *notify, void *context)
-{
-    pf_delivery_notify_unmatched(((const struct pf_gathered *)state)->delivery, notify, context);
 }
 
 void pf_set_stat(struct pf_vector *vector, const struct pf_stats *stats, uint64_t value)

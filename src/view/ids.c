@@ -85,13 +85,8 @@ void pf_stack_ids_close(struct pf_stack_ids *ids)
 /* Zeros for frames that are new; false when out of memory. */
 static bool reserve(struct pf_stack_ids *ids, size_t count)
 {
-    const size_t old = ids->count;
-    if (PF_LIKELY(count <= old))
-        return true;
-    if (!pf_grow(ids->allocator, &ids->functions, &ids->count, count, sizeof(*ids->functions)))
-        return false;
-    memset(ids->functions + old, 0, (ids->count - old) * sizeof(*ids->functions));
-    return true;
+    return PF_LIKELY(count <= ids->count) ||
+           pf_grow_zeroed(ids->allocator, &ids->functions, &ids->count, count, sizeof(*ids->functions));
 }
 
 static uint64_t function_of(struct pf_profile *profile, uint32_t frame)

@@ -203,9 +203,9 @@ static int next_row(void *state, struct perfile_error *error)
     struct kmem *kmem = state;
     if (pf_profiled_events_read(&kmem->events, kmem->kind->take, kmem))
         kmem->kind->sort(kmem);
-    const int result = pf_profiled_events_row(&kmem->events, pf_table_rows(kmem->events.table, kmem->count), error);
+    const int result = pf_table_row(kmem->events.table, pf_table_rows(kmem->events.table, kmem->count), error);
     if (result > 0)
-        kmem->row = (const char *)kmem->rows + kmem->events.row * kmem->row_bytes;
+        kmem->row = (const char *)kmem->rows + kmem->events.table->all.row * kmem->row_bytes;
     return result;
 }
 
@@ -252,8 +252,6 @@ static void notes(void *state, pf_on_note *notify, void *context)
         .open = open_view,                                                                                             \
         .next = next_row,                                                                                              \
         .close = close_view,                                                                                           \
-        .losses = pf_profiled_events_losses,                                                                           \
-        .unmatched = pf_profiled_events_unmatched,                                                                     \
         .notes = notes,                                                                                                \
     }
 

@@ -128,10 +128,9 @@ static int next_row(void *state, struct perfile_error *error)
     struct kwork *kwork = state;
     if (pf_profiled_events_read(&kwork->events, take, kwork))
         pf_kwork_sort(&kwork->kwork);
-    const int result =
-        pf_profiled_events_row(&kwork->events, pf_table_rows(kwork->events.table, kwork->kwork.count), error);
+    const int result = pf_table_row(kwork->events.table, pf_table_rows(kwork->events.table, kwork->kwork.count), error);
     if (result > 0)
-        kwork->row = kwork->kwork.rows[kwork->events.row];
+        kwork->row = kwork->kwork.rows[kwork->events.table->all.row];
     return result;
 }
 
@@ -189,8 +188,6 @@ static void notes(void *state, pf_on_note *notify, void *context)
         .open = open_kwork,                                                                                            \
         .next = goes,                                                                                                  \
         .close = close_kwork,                                                                                          \
-        .losses = pf_profiled_events_losses,                                                                           \
-        .unmatched = pf_profiled_events_unmatched,                                                                     \
         .notes = notes,                                                                                                \
     }
 

@@ -49,9 +49,9 @@ static int next_row(void *state, struct perfile_error *error)
     struct kwork_top *top = state;
     if (pf_gathered_read(&top->gathered, take, top))
         pf_kwork_top_sort(&top->top);
-    const int result = pf_gathered_row(&top->gathered, pf_table_rows(top->gathered.table, top->top.count), error);
+    const int result = pf_table_row(top->gathered.table, pf_table_rows(top->gathered.table, top->top.count), error);
     if (result > 0)
-        top->task = &top->top.tasks[top->gathered.row];
+        top->task = &top->top.tasks[top->gathered.table->all.row];
     return result;
 }
 
@@ -86,7 +86,5 @@ const struct pf_view pf_view_kwork_top = {
     .open = open_top,
     .next = next_row,
     .close = close_top,
-    .losses = pf_gathered_losses,
-    .unmatched = pf_gathered_unmatched,
     .notes = notes,
 };

@@ -83,10 +83,10 @@ static int next_row(void *state, struct perfile_error *error)
     struct contention *contention = state;
     if (pf_profiled_events_read(&contention->events, take, contention))
         pf_locks_end(&contention->locks);
-    const int result = pf_profiled_events_row(&contention->events,
-                                              pf_table_rows(contention->events.table, contention->locks.count), error);
+    const int result =
+        pf_table_row(contention->events.table, pf_table_rows(contention->events.table, contention->locks.count), error);
     if (result > 0)
-        contention->row = contention->locks.rows[contention->events.row];
+        contention->row = contention->locks.rows[contention->events.table->all.row];
     return result;
 }
 
@@ -132,7 +132,5 @@ const struct pf_view pf_view_lock_contention = {
     .open = open_contention,
     .next = next_row,
     .close = close_contention,
-    .losses = pf_profiled_events_losses,
-    .unmatched = pf_profiled_events_unmatched,
     .notes = notes,
 };

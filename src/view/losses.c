@@ -70,10 +70,10 @@ static const struct kind {
 
 #define LOSSES const struct losses *losses = state
 
-PF_PUT_AS(kind, LOSSES, pf_set_lasting, kinds[losses->reading.row].name)
-PF_PUT_AS(count, LOSSES, pf_set_u64, kinds[losses->reading.row].count(losses))
-PF_PUT_AS(unit, LOSSES, pf_set_lasting, kinds[losses->reading.row].unit)
-PF_PUT_AS(note, LOSSES, pf_set_lasting, kinds[losses->reading.row].note)
+PF_PUT_AS(kind, LOSSES, pf_set_lasting, kinds[losses->reading.table->all.row].name)
+PF_PUT_AS(count, LOSSES, pf_set_u64, kinds[losses->reading.table->all.row].count(losses))
+PF_PUT_AS(unit, LOSSES, pf_set_lasting, kinds[losses->reading.table->all.row].unit)
+PF_PUT_AS(note, LOSSES, pf_set_lasting, kinds[losses->reading.table->all.row].note)
 
 static const struct pf_column columns[] = {
     PF_REQUIRED(kind, TEXT, "", "What was lost, or could not be read."),
@@ -119,12 +119,12 @@ static int check_features(struct losses *losses)
 static int next_loss(void *state, struct perfile_error *error)
 {
     struct losses *losses = state;
-    if (!losses->reading.done) {
+    if (!losses->reading.table->all.read) {
         pf_reading_all(&losses->reading, take_record, losses);
         if (check_features(losses) < 0)
             return pf_fail_memory(error, "losses");
     }
-    return pf_reading_row(&losses->reading, PF_COUNT(kinds), error);
+    return pf_table_row(losses->reading.table, PF_COUNT(kinds), error);
 }
 
 static int open_losses(struct perfile_table *table, void *state, struct perfile_error *error)

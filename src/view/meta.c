@@ -122,20 +122,16 @@ static int take_record(void *state, const struct perfile_record *record, struct 
     return 0;
 }
 
-static int take_clock(void *context, const struct perfile_value *value)
+static void take_number(struct meta *meta, const char *member, uint64_t *number)
 {
-    struct meta *meta = context;
-    if (value->name && strcmp(value->name, "wall_clock_ns") == 0)
-        meta->wall_time = value->number.u;
-    else if (value->name && strcmp(value->name, "clockid_time_ns") == 0)
-        meta->clock_time = value->number.u;
-    return 0;
+    const struct perfile_table *table = meta->reading.table;
+    (void)pf_memory_check(table->allocator,
+                          perfile_feature_number(table->reader, PERFILE_FEATURE_CLOCK_DATA, member, number, NULL));
 }
 
 /* A feature that cannot be read is one that says nothing. */
 static void take_features(struct meta *meta)
 {
-    const struct perfile_visitor visitor = {.size = sizeof(visitor), .context = meta, .value = take_clock};
     const struct perfile_table *table = meta->reading.table;
     for (size_t i = 0; i < TEXTS; i++) {
         const char *text;
@@ -143,18 +139,18 @@ static void take_features(struct meta *meta)
         if (pf_memory_check(table->allocator, result) == 0)
             meta->texts[i] = pf_arena_text(&meta->arena, text, strlen(text));
     }
-    (void)pf_memory_check(table->allocator,
-                          perfile_feature_visit(table->reader, PERFILE_FEATURE_CLOCK_DATA, &visitor, NULL));
+    take_number(meta, "wall_clock_ns", &meta->wall_time);
+    take_number(meta, "clockid_time_ns", &meta->clock_time);
 }
 
 static int next_recording(void *state, struct perfile_error *error)
 {
     struct meta *meta = state;
-    if (!meta->reading.done) {
+    if (!meta->reading.table->all.read) {
         pf_reading_all(&meta->reading, take_record, meta);
         take_features(meta);
     }
-    return pf_reading_row(&meta->reading, 1, error);
+    return pf_table_row(meta->reading.table, 1, error);
 }
 
 static int open_meta(struct perfile_table *table, void *state, struct perfile_error *error)

@@ -38,10 +38,6 @@ struct offcpu {
     struct off_row *rows;
     size_t count, capacity;
     const struct off_row *row; /* in hand */
-    size_t next;
-    bool done;
-    int result;
-    struct perfile_error error;
 };
 
 /* ---- rows -------------------------------------------------------------------------------------------------------- */
@@ -68,16 +64,13 @@ static enum kind kind_of(const struct pf_frame_info *frame)
 /* What all stacks of switches begin with. */
 static bool is_of_scheduler(struct offcpu *offcpu, uint32_t number)
 {
-    const size_t capacity = offcpu->kind_capacity;
     const struct pf_frame_info *frame = pf_profile_frame(offcpu->profile, number);
-    if (number >= capacity) {
-        if (!pf_grow(offcpu->table->allocator, &offcpu->kinds, &offcpu->kind_capacity, (size_t)number + 1, 1))
-            return kind_of(frame) == OF_SCHEDULER;
-        memset(offcpu->kinds + capacity, UNKNOWN, offcpu->kind_capacity - capacity);
-    }
-    if (offcpu->kinds[number] == UNKNOWN)
-        offcpu->kinds[number] = (uint8_t)kind_of(frame);
-    return offcpu->kinds[number] == OF_SCHEDULER;
+    uint8_t *kind = PF_ELEMENT(offcpu->table->allocator, offcpu->kinds, offcpu->kind_capacity, number);
+    if (!kind)
+        return kind_of(frame) == OF_SCHEDULER;
+    if (*kind == UNKNOWN)
+        *kind = (uint8_t)kind_of(frame);
+    return *kind == OF_SCHEDULER;
 }
 
 static struct off_key key_of(struct offcpu *offcpu, const struct pf_profile_sample *sample)
@@ -168,10 +161,11 @@ static int compare(const void *left, const void *right)
 static void read_all(struct offcpu *offcpu)
 {
     const struct pf_profile_sample *sample;
-    offcpu->done = true;
-    while ((offcpu->result = pf_profile_next(offcpu->profile, &sample, &offcpu->error)) > 0)
+    struct pf_all_rows *all = &offcpu->table->all;
+    all->read = true;
+    while ((all->result = pf_profile_next(offcpu->profile, &sample, &all->error)) > 0)
         if (sample->off && !add_sample(offcpu, sample)) {
-            offcpu->result = pf_fail_memory(&offcpu->error, "times off CPU");
+            all->result = pf_fail_memory(&all->error, "times off CPU");
             return;
         }
     if (offcpu->count)
@@ -181,14 +175,12 @@ static void read_all(struct offcpu *offcpu)
 static int next_row(void *state, struct perfile_error *error)
 {
     struct offcpu *offcpu = state;
-    if (!offcpu->done)
+    if (!offcpu->table->all.read)
         read_all(offcpu);
-    if (offcpu->result < 0 && error)
-        *error = offcpu->error;
-    if (offcpu->result == PERFILE_ERROR_MEMORY || offcpu->next >= offcpu->count)
-        return offcpu->result;
-    offcpu->row = &offcpu->rows[offcpu->next++];
-    return 1;
+    const int result = pf_table_row(offcpu->table, offcpu->count, error);
+    if (result > 0)
+        offcpu->row = &offcpu->rows[offcpu->table->all.row];
+    return result;
 }
 
 /* ---- what the columns put ---------------------------------------------------------------------------------------- */
@@ -283,7 +275,7 @@ static const struct pf_column waker_columns[] = {
 
 static int open_profile(struct offcpu *offcpu, struct perfile_error *error)
 {
-    const struct perfile_table *table = offcpu->table;
+    struct perfile_table *table = offcpu->table;
     struct pf_profile_options how = {
         .filter = &offcpu->filter,
         .find = pf_find_options_of(&table->complete.symbols, table->allocator),
@@ -293,7 +285,9 @@ static int open_profile(struct offcpu *offcpu, struct perfile_error *error)
         .skips_offcpu_notes = true,
         .frames = {.inlines = !table->complete.symbols.no_inline},
         .drive = {table->options.threads, table->options.progress, table->options.progress_context}};
-    return pf_profile_open(table->reader, &how, &offcpu->profile, error);
+    const int result = pf_profile_open(table->reader, &how, &offcpu->profile, error);
+    table->profile = offcpu->profile;
+    return result;
 }
 
 static int open_view(struct perfile_table *table, void *state, struct perfile_error *error)
@@ -318,18 +312,6 @@ static void close_offcpu(void *state)
     pf_free(allocator, offcpu->rows, offcpu->capacity * sizeof(*offcpu->rows));
 }
 
-static void report_losses(const void *state, struct perfile_losses *losses)
-{
-    const struct offcpu *offcpu = state;
-    pf_profile_losses(offcpu->profile, losses);
-}
-
-static void report_unmatched(const void *state, perfile_on_unmatched *notify, void *context)
-{
-    const struct offcpu *offcpu = state;
-    pf_profile_notify_unmatched(offcpu->profile, notify, context);
-}
-
 static void report_notes(void *state, pf_on_note *notify, void *context)
 {
     const struct offcpu *offcpu = state;
@@ -345,8 +327,6 @@ static void report_notes(void *state, pf_on_note *notify, void *context)
         .open = open_view,                                                                                             \
         .next = next_row,                                                                                              \
         .close = close_offcpu,                                                                                         \
-        .losses = report_losses,                                                                                       \
-        .unmatched = report_unmatched,                                                                                 \
         .notes = report_notes,                                                                                         \
     }
 OFF_VIEW(offcpu, "times off CPU by thread, state and stack: blocked, and waiting for a CPU", off_columns);

@@ -214,9 +214,9 @@ static int next_row(void *state, struct perfile_error *error)
     struct faults *faults = state;
     if (pf_profiled_events_read(&faults->events, take, faults) && faults->count)
         qsort(faults->rows, faults->count, sizeof(*faults->rows), compare);
-    const int result = pf_profiled_events_row(&faults->events, faults->count, error);
+    const int result = pf_table_row(faults->events.table, faults->count, error);
     if (result > 0)
-        faults->row = &faults->rows[faults->events.row];
+        faults->row = &faults->rows[faults->events.table->all.row];
     return result;
 }
 
@@ -273,7 +273,5 @@ const struct pf_view pf_view_page_faults = {
     .open = open_faults,
     .next = next_row,
     .close = close_faults,
-    .losses = pf_profiled_events_losses,
-    .unmatched = pf_profiled_events_unmatched,
     .notes = notes,
 };

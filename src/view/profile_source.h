@@ -10,20 +10,13 @@
 struct pf_profiled_events {
     struct perfile_table *table;
     struct pf_profile *profile;
-    bool done;
-    int result;
-    struct perfile_error error;
-    size_t row, next_row;
 };
 
 int pf_profiled_events_open(struct pf_profiled_events *events, struct perfile_table *table,
                             const struct pf_event_needs *needs, struct perfile_error *error);
 void pf_profiled_events_close(struct pf_profiled_events *events);
-/* As pf_gathered_read and _row. */
+/* As pf_gathered_read. */
 bool pf_profiled_events_read(struct pf_profiled_events *events,
                              bool (*take)(void *state, const struct pf_profile_sample *sample), void *state);
-int pf_profiled_events_row(struct pf_profiled_events *events, size_t count, struct perfile_error *error);
-void pf_profiled_events_losses(const void *state, struct perfile_losses *losses);
-void pf_profiled_events_unmatched(const void *state, perfile_on_unmatched *notify, void *context);
 
 #endif

@@ -120,9 +120,7 @@ bool pf_reading_passes(struct pf_reading *reading, const struct pf_filter_subjec
 void pf_reading_losses(const void *state, struct perfile_losses *losses)
 {
     const struct pf_reading *reading = state;
-    const struct perfile_counts *counts = perfile_reader_counts(reading->table->reader);
-    losses->filtered = reading->filtered;
-    losses->lost = counts->lost_samples ? counts->lost_samples : counts->lost_events;
+    pf_table_count_losses(reading->table, reading->filtered, losses);
 }
 
 void pf_reading_unmatched(const void *state, perfile_on_unmatched *notify, void *context)
@@ -137,22 +135,13 @@ void pf_reading_unmatched(const void *state, perfile_on_unmatched *notify, void 
 void pf_reading_all(struct pf_reading *reading, pf_reading_take *take, void *state)
 {
     const struct perfile_record *record;
+    struct pf_all_rows *all = &reading->table->all;
     int result = 0;
-    if (reading->done)
+    if (all->read)
         return;
-    reading->done = true;
-    while (result >= 0 && (result = pf_reading_next(reading, &record, &reading->error)) > 0)
+    all->read = true;
+    while (result >= 0 && (result = pf_reading_next(reading, &record, &all->error)) > 0)
         if (take)
-            result = take(state, record, &reading->error);
-    reading->result = result;
-}
-
-int pf_reading_row(struct pf_reading *reading, size_t count, struct perfile_error *error)
-{
-    if (reading->result < 0)
-        *error = reading->error;
-    if (reading->result == PERFILE_ERROR_MEMORY || reading->next_row >= count)
-        return reading->result;
-    reading->row = reading->next_row++;
-    return 1;
+            result = take(state, record, &all->error);
+    all->result = result;
 }

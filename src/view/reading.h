@@ -13,11 +13,6 @@ struct pf_reading {
     struct pf_filter filter;
     uint64_t filtered; /* that did not pass */
     uint64_t until_progress;
-    /* of views that read all before their first row: */
-    bool done;
-    int result; /* how the reading ended */
-    struct perfile_error error;
-    size_t row, next_row; /* the one in hand, and the next one */
 };
 
 enum pf_reading_order {
@@ -40,14 +35,9 @@ struct pf_filter_subject pf_reading_subject(const struct pf_reading *reading, co
 /* Counts what does not pass. */
 bool pf_reading_passes(struct pf_reading *reading, const struct pf_filter_subject *subject);
 
-/*
- * For views that read all before their first row, with `take` for each record (0, or an error; NULL: nothing to do):
- * rows that are known by then come also where the reading ends with an error. 1 and reading->row, 0 at the end, or the
- * error.
- */
+/* Reads all, for table->all, with `take` for each record: 0, or an error; NULL: nothing to do. */
 typedef int pf_reading_take(void *state, const struct perfile_record *record, struct perfile_error *error);
 void pf_reading_all(struct pf_reading *reading, pf_reading_take *take, void *state);
-int pf_reading_row(struct pf_reading *reading, size_t count, struct perfile_error *error);
 
 /* For views whose state begins with their reading. */
 void pf_reading_losses(const void *state, struct perfile_losses *losses);

@@ -181,14 +181,8 @@ PF_PUT_AS(stack_id, SAMPLES, pf_set_u64, samples->id)
 /* Zeros for frames that are new; false when out of memory. */
 static bool make_stack_codes(struct samples *samples)
 {
-    const size_t count = pf_profile_frame_count(samples->profile), old = samples->stack_code_count;
-    if (count <= old)
-        return true;
-    if (!pf_grow(samples->tracepoints.table->allocator, &samples->stack_codes, &samples->stack_code_count, count,
-                 sizeof(*samples->stack_codes)))
-        return false;
-    memset(samples->stack_codes + old, 0, (samples->stack_code_count - old) * sizeof(*samples->stack_codes));
-    return true;
+    return pf_grow_zeroed(samples->tracepoints.table->allocator, &samples->stack_codes, &samples->stack_code_count,
+                          pf_profile_frame_count(samples->profile), sizeof(*samples->stack_codes));
 }
 
 /* ---- rows -------------------------------------------------------------------------------------------------------- */
@@ -270,7 +264,7 @@ static bool add_columns(struct samples *samples)
 
 static int open_profile(struct samples *samples, struct perfile_error *error)
 {
-    const struct perfile_table *table = samples->tracepoints.table;
+    struct perfile_table *table = samples->tracepoints.table;
     struct pf_profile_options how = {
         .filter = table->options.filter,
         .find = pf_find_options_of(&table->complete.symbols, table->allocator),
@@ -280,7 +274,9 @@ static int open_profile(struct samples *samples, struct perfile_error *error)
                    .by_address = pf_table_may_show(table, "srcfile") || pf_table_may_show(table, "srcline") ||
                                  pf_table_may_show(table, "symbol_offset") || pf_table_may_show(table, "symoff")},
         .drive = {table->options.threads, table->options.progress, table->options.progress_context}};
-    return pf_profile_open(table->reader, &how, &samples->profile, error);
+    const int result = pf_profile_open(table->reader, &how, &samples->profile, error);
+    table->profile = samples->profile;
+    return result;
 }
 
 static int open_samples(struct perfile_table *table, void *state, struct perfile_error *error)
@@ -310,18 +306,6 @@ static void close_samples(void *state)
     pf_free(allocator, samples->stack_codes, samples->stack_code_count * sizeof(*samples->stack_codes));
 }
 
-static void losses(const void *state, struct perfile_losses *losses)
-{
-    const struct samples *samples = state;
-    pf_profile_losses(samples->profile, losses);
-}
-
-static void unmatched(const void *state, perfile_on_unmatched *notify, void *context)
-{
-    const struct samples *samples = state;
-    pf_profile_notify_unmatched(samples->profile, notify, context);
-}
-
 const struct pf_view pf_view_samples = {
     .info = {"samples",
              "every sample: time, thread, address, with its stack, what it recorded and the fields of tracepoints"},
@@ -330,6 +314,4 @@ const struct pf_view pf_view_samples = {
     .open = open_samples,
     .next = next_sample,
     .close = close_samples,
-    .losses = losses,
-    .unmatched = unmatched,
 };

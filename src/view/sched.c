@@ -21,33 +21,22 @@ int pf_sched_view_open(struct pf_sched_view *view, struct perfile_table *table, 
 
 void pf_sched_view_read(struct pf_sched_view *view, bool (*take)(void *state, struct pf_sched *sched), void *state)
 {
-    if (view->done)
+    struct pf_all_rows *all = &view->table->all;
+    if (all->read)
         return;
-    view->done = true;
-    while ((view->result = pf_sched_next(&view->sched, &view->error)) > 0)
+    all->read = true;
+    while ((all->result = pf_sched_next(&view->sched, &all->error)) > 0)
         if (!take(state, &view->sched)) {
-            view->result = pf_fail_memory(&view->error, "scheduler events");
+            all->result = pf_fail_memory(&all->error, "scheduler events");
             break;
         }
     pf_sched_stop(&view->sched);
 }
 
-int pf_sched_view_row(struct pf_sched_view *view, size_t count, struct perfile_error *error)
-{
-    if (view->result < 0 && error)
-        *error = view->error;
-    if (view->result == PERFILE_ERROR_MEMORY || view->next_row >= count)
-        return view->result;
-    view->row = view->next_row++;
-    return 1;
-}
-
 void pf_sched_view_losses(const void *state, struct perfile_losses *losses)
 {
     const struct pf_sched_view *view = state;
-    const struct perfile_counts *counts = perfile_reader_counts(view->table->reader);
-    losses->filtered = view->sched.filtered;
-    losses->lost = counts->lost_samples ? counts->lost_samples : counts->lost_events;
+    pf_table_count_losses(view->table, view->sched.filtered, losses);
 }
 
 void pf_sched_view_unmatched(const void *state, perfile_on_unmatched *notify, void *context)

@@ -10,10 +10,6 @@
 struct pf_sched_view {
     struct perfile_table *table;
     struct pf_sched sched;
-    bool done; /* of those that read all before their first row */
-    int result;
-    struct perfile_error error;
-    size_t row, next_row;
 };
 
 /*
@@ -22,10 +18,8 @@ struct pf_sched_view {
  */
 int pf_sched_view_open(struct pf_sched_view *view, struct perfile_table *table, bool reads_all, bool with_stacks,
                        struct perfile_error *error);
-/* Reads all, once: `take` is called for each event; false: out of memory. */
+/* Reads all, once, for table->all: `take` is called for each event; false: out of memory. */
 void pf_sched_view_read(struct pf_sched_view *view, bool (*take)(void *state, struct pf_sched *sched), void *state);
-/* 1 and view->row, 0 at the end, or the error of the reading. */
-int pf_sched_view_row(struct pf_sched_view *view, size_t count, struct perfile_error *error);
 /* For struct pf_view, where the state begins with this. */
 void pf_sched_view_losses(const void *state, struct perfile_losses *losses);
 void pf_sched_view_unmatched(const void *state, perfile_on_unmatched *notify, void *context);

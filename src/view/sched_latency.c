@@ -73,15 +73,15 @@ static int next_row(void *state, struct perfile_error *error)
 {
     struct latency *latency = state;
     const char *keys = latency->view.table->options.keys;
-    if (!latency->view.done) {
+    if (!latency->view.table->all.read) {
         pf_sched_view_read(&latency->view, take, latency);
-        if (latency->view.result != PERFILE_ERROR_MEMORY &&
+        if (latency->view.table->all.result != PERFILE_ERROR_MEMORY &&
             !pf_latencies_end(&latency->latencies, &latency->view.sched, !keys || strcmp(keys, "tid") != 0))
             return pf_fail_memory(error, "latencies");
     }
-    const int result = pf_sched_view_row(&latency->view, latency->latencies.count, error);
+    const int result = pf_table_row(latency->view.table, latency->latencies.count, error);
     if (result > 0)
-        latency->row = &latency->latencies.rows[latency->view.row];
+        latency->row = &latency->latencies.rows[latency->view.table->all.row];
     return result;
 }
 

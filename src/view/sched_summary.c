@@ -154,16 +154,16 @@ static bool take(void *state, struct pf_sched *sched)
 static int next_task(void *state, struct perfile_error *error)
 {
     struct summary *summary = state;
-    if (!summary->view.done) {
+    if (!summary->view.table->all.read) {
         pf_sched_view_read(&summary->view, take, summary);
         summary->order = pf_sched_lifetimes_order(&summary->lifetimes, &summary->view.sched, false, &summary->count);
         summary->order_bytes = (summary->lifetimes.task_capacity + 1) * sizeof(*summary->order);
         if (!summary->order)
             return pf_fail_memory(error, "scheduler events");
     }
-    const int result = pf_sched_view_row(&summary->view, summary->count, error);
+    const int result = pf_table_row(summary->view.table, summary->count, error);
     if (result > 0)
-        summary->life = summary->lifetimes.tasks[summary->order[summary->view.row]];
+        summary->life = summary->lifetimes.tasks[summary->order[summary->view.table->all.row]];
     return result;
 }
 
@@ -175,7 +175,7 @@ static int read_slice(struct summary *summary, struct perfile_error *error)
     bool any = false;
     if (summary->lifetimes.cpu_count)
         memset(summary->lifetimes.cpus, 0, summary->lifetimes.cpu_count * sizeof(*summary->lifetimes.cpus));
-    while (summary->waiting || (view->result = pf_sched_next(&view->sched, error)) > 0) {
+    while (summary->waiting || (view->table->all.result = pf_sched_next(&view->sched, error)) > 0) {
         const uint64_t time = now->kind == PF_SWITCHED ? now->end_time : now->time;
         const uint64_t slice = time - time % summary->quantum;
         if (any && slice > summary->slice) {
@@ -186,9 +186,9 @@ static int read_slice(struct summary *summary, struct perfile_error *error)
         summary->waiting = false;
         any = true;
         if (!pf_sched_lifetimes_take(&summary->lifetimes, &view->sched))
-            return view->result = pf_fail_memory(error, "scheduler events");
+            return view->table->all.result = pf_fail_memory(error, "scheduler events");
     }
-    return any ? 1 : view->result;
+    return any ? 1 : view->table->all.result;
 }
 
 static int next_of_slice(struct summary *summary, struct perfile_error *error)
@@ -199,10 +199,10 @@ static int next_of_slice(struct summary *summary, struct perfile_error *error)
             if (summary->cpu->rows || summary->cpu->wakings || summary->cpu->lost)
                 return 1;
         }
-        const int result = summary->view.done ? summary->view.result : read_slice(summary, error);
+        const int result = summary->view.table->all.read ? summary->view.table->all.result : read_slice(summary, error);
         if (result <= 0)
             return result;
-        summary->view.done = !summary->waiting;
+        summary->view.table->all.read = !summary->waiting;
         summary->next = 0;
     }
 }
@@ -215,8 +215,8 @@ static int next_cpu(void *state, struct perfile_error *error)
     if (summary->quantum)
         return next_of_slice(summary, error);
     pf_sched_view_read(&summary->view, take, summary);
-    while ((result = pf_sched_view_row(&summary->view, summary->lifetimes.cpu_count, error)) > 0) {
-        summary->cpu = &summary->lifetimes.cpus[summary->view.row];
+    while ((result = pf_table_row(summary->view.table, summary->lifetimes.cpu_count, error)) > 0) {
+        summary->cpu = &summary->lifetimes.cpus[summary->view.table->all.row];
         if (summary->cpu->rows || summary->cpu->wakings || summary->cpu->lost)
             return 1;
     }

@@ -126,14 +126,15 @@ static void keep_first(struct pf_syscall_stats *stats, uint64_t max)
 static int next_row(void *state, struct perfile_error *error)
 {
     struct summary *summary = state;
-    if (pf_gathered_read(&summary->gathered, take, summary) && summary->gathered.result != PERFILE_ERROR_MEMORY) {
+    if (pf_gathered_read(&summary->gathered, take, summary) &&
+        summary->gathered.table->all.result != PERFILE_ERROR_MEMORY) {
         if (!pf_syscall_stats_end(&summary->stats, summary->last_time))
             return pf_fail_memory(error, "system calls");
         keep_first(&summary->stats, summary->gathered.table->options.events->rows);
     }
-    const int result = pf_gathered_row(&summary->gathered, summary->stats.count, error);
+    const int result = pf_table_row(summary->gathered.table, summary->stats.count, error);
     if (result > 0) {
-        summary->row = summary->stats.rows[summary->gathered.row];
+        summary->row = summary->stats.rows[summary->gathered.table->all.row];
         summary->thread = &summary->syscalls.threads[summary->row->thread];
     }
     return result;
@@ -183,7 +184,5 @@ const struct pf_view pf_view_syscall_summary = {
     .open = open_summary,
     .next = next_row,
     .close = close_summary,
-    .losses = pf_gathered_losses,
-    .unmatched = pf_gathered_unmatched,
     .notes = notes,
 };

@@ -3,12 +3,10 @@
 #include "analysis/events/syscalls.h"
 
 #include "base/error.h"
-#include "view/view.h"
+#include "view/gathered.h"
 
 struct syscalls {
-    struct perfile_table *table;
-    struct pf_delivery *delivery;
-    struct pf_delivered item;
+    struct pf_gathered gathered; /* first */
     struct pf_syscalls syscalls;
     struct pf_syscall_event event;
     enum { READING, BOTH, OPEN_CALLS } state; /* BOTH: one of the two calls of an event is still to be delivered */
@@ -116,7 +114,7 @@ static const struct pf_column columns[] = {
 
 static bool passes(const struct syscalls *calls, const struct pf_syscall_call *call)
 {
-    const struct perfile_event_options *events = calls->table->options.events;
+    const struct perfile_event_options *events = calls->gathered.table->options.events;
     if (events->flags & PERFILE_EVENTS_FAILED && !failure(call))
         return false;
     return !events->minimum_ns || (call->entered && call->left && call->end - call->start > events->minimum_ns);
@@ -132,8 +130,8 @@ static int next_ended(struct syscalls *calls, struct perfile_error *error)
         if (calls->event.step == PF_SYSCALL_LEFT)
             return 1;
     }
-    while ((result = pf_delivery_next(calls->delivery, &calls->item, error)) > 0) {
-        if (pf_syscalls_take(&calls->syscalls, &calls->item, &calls->event) < 0)
+    while ((result = pf_delivery_next(calls->gathered.delivery, &calls->gathered.item, error)) > 0) {
+        if (pf_syscalls_take(&calls->syscalls, &calls->gathered.item, &calls->event) < 0)
             return pf_fail_memory(error, "system calls");
         calls->thread = calls->event.thread;
         calls->state = calls->event.has_unfinished ? BOTH : READING;
@@ -175,7 +173,7 @@ static int next_any(struct syscalls *calls, struct perfile_error *error)
 static int next_call(void *state, struct perfile_error *error)
 {
     struct syscalls *calls = state;
-    const uint64_t max = calls->table->options.events->lines;
+    const uint64_t max = calls->gathered.table->options.events->lines;
     int result;
     if (max && calls->rows == max)
         return 0;
@@ -190,14 +188,12 @@ static int next_call(void *state, struct perfile_error *error)
 static int open_calls(struct perfile_table *table, void *state, struct perfile_error *error)
 {
     struct syscalls *calls = state;
-    const struct pf_event_source source = {table->allocator, table->options.filter, table->options.progress,
-                                           table->options.progress_context};
     if (pf_text_open(&calls->text, table->allocator, NULL, NULL) < 0)
         return pf_fail_memory(error, "system calls");
-    const int result = pf_event_source_open(&source, table->reader, &calls->delivery, error);
+    const int result = pf_gathered_open(&calls->gathered, table, error);
     if (result < 0)
         return result;
-    pf_syscalls_open(&calls->syscalls, calls->delivery, table->reader, table->allocator);
+    pf_syscalls_open(&calls->syscalls, calls->gathered.delivery, table->reader, table->allocator);
     return pf_syscalls_choose(&calls->syscalls, table->options.events, error);
 }
 
@@ -206,20 +202,7 @@ static void close_calls(void *state)
     struct syscalls *calls = state;
     pf_text_close(&calls->text);
     pf_syscalls_close(&calls->syscalls);
-    pf_delivery_close(calls->delivery);
-}
-
-static void losses(const void *state, struct perfile_losses *losses)
-{
-    const struct syscalls *calls = state;
-    const struct perfile_counts *counts = perfile_reader_counts(calls->table->reader);
-    losses->filtered = pf_delivery_filtered(calls->delivery);
-    losses->lost = counts->lost_samples ? counts->lost_samples : counts->lost_events;
-}
-
-static void unmatched(const void *state, perfile_on_unmatched *notify, void *context)
-{
-    pf_delivery_notify_unmatched(((const struct syscalls *)state)->delivery, notify, context);
+    pf_gathered_close(&calls->gathered);
 }
 
 static void notes(void *state, pf_on_note *notify, void *context)
@@ -236,7 +219,5 @@ const struct pf_view pf_view_syscalls = {
     .open = open_calls,
     .next = next_call,
     .close = close_calls,
-    .losses = losses,
-    .unmatched = unmatched,
     .notes = notes,
 };

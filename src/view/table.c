@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "analysis/profile.h"
 #include "base/error.h"
 #include "base/filter.h"
 #include "base/sized.h"
@@ -123,6 +124,17 @@ int pf_table_by_second(const struct perfile_table *table, const char *what, cons
                ? 0
                : pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "keys",
                          "%s are added up by %s or %s, not by '%.40s'", what, keys[0], keys[1], wanted);
+}
+
+int pf_table_row(struct perfile_table *table, size_t count, struct perfile_error *error)
+{
+    struct pf_all_rows *all = &table->all;
+    if (all->result < 0 && error)
+        *error = all->error;
+    if (all->result == PERFILE_ERROR_MEMORY || all->next >= count)
+        return all->result;
+    all->row = all->next++;
+    return 1;
 }
 
 size_t pf_table_rows(const struct perfile_table *table, size_t count)
@@ -612,8 +624,16 @@ static int check_vectors(struct perfile_table *table, struct perfile_error *erro
 
 static void report_unmatched(struct perfile_table *table)
 {
-    if (!table->reported_unmatched && table->options.unmatched && table->view->unmatched)
-        table->view->unmatched(table->state, table->options.unmatched, table->options.unmatched_context);
+    perfile_on_unmatched *notify = table->options.unmatched;
+    void *context = table->options.unmatched_context;
+    if (table->reported_unmatched || !notify)
+        return;
+    if (table->view->unmatched)
+        table->view->unmatched(table->state, notify, context);
+    else if (table->profile)
+        pf_profile_notify_unmatched(table->profile, notify, context);
+    else if (table->delivery)
+        pf_delivery_notify_unmatched(table->delivery, notify, context);
     table->reported_unmatched = true;
 }
 
@@ -667,10 +687,21 @@ int perfile_table_next(struct perfile_table *table, struct ArrowArray *batch, st
     return result;
 }
 
+void pf_table_count_losses(const struct perfile_table *table, uint64_t filtered, struct perfile_losses *losses)
+{
+    const struct perfile_counts *counts = perfile_reader_counts(table->reader);
+    losses->filtered = filtered;
+    losses->lost = counts->lost_samples ? counts->lost_samples : counts->lost_events;
+}
+
 int perfile_table_losses(const struct perfile_table *table, struct perfile_losses *losses)
 {
     struct perfile_losses all = {0};
     if (table->view->losses)
         table->view->losses(table->state, &all);
+    else if (table->profile)
+        pf_profile_losses(table->profile, &all);
+    else if (table->delivery)
+        pf_table_count_losses(table, pf_delivery_filtered(table->delivery), &all);
     return pf_sized_give(losses, &all, sizeof(all));
 }

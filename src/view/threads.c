@@ -188,15 +188,15 @@ static int list_threads(struct threads *threads, struct perfile_error *error)
 static int next_thread(void *state, struct perfile_error *error)
 {
     struct threads *threads = state;
-    if (!threads->reading.done) {
+    if (!threads->reading.table->all.read) {
         pf_reading_all(&threads->reading, take_record, threads);
         const int listed = list_threads(threads, error);
         if (listed < 0)
             return listed;
     }
-    const int result = pf_reading_row(&threads->reading, threads->count, error);
+    const int result = pf_table_row(threads->reading.table, threads->count, error);
     if (result > 0) {
-        const uint32_t location = threads->order[threads->reading.row];
+        const uint32_t location = threads->order[threads->reading.table->all.row];
         threads->task = location < threads->tasks.count ? &threads->tasks.tasks[location] : &threads->none;
     }
     return result;

@@ -82,14 +82,22 @@ struct pf_view {
     /* The next row: 1, 0 at the end, or an error. */
     int (*next)(void *state, struct perfile_error *error);
     void (*close)(void *state); /* frees what the state holds; NULL: nothing */
-    /* May be NULL: nothing is left out. */
+    /* NULL: those of the table's profile or delivery; without these nothing is left out. */
     void (*losses)(const void *state, struct perfile_losses *losses);
-    /* May be NULL: filters do not matter. At the end. */
+    /* At the end. NULL: the same; without these filters do not matter. */
     void (*unmatched)(const void *state, perfile_on_unmatched *reported_unmatched, void *context);
     /* At the end: something could not be read that the reader does not count as damage. May be NULL: nothing. */
     bool (*found)(const void *state);
     /* At the end: reports what the recording does not have for its rows, a sentence at a time. May be NULL: nothing. */
     void (*notes)(void *state, pf_on_note *reported_unmatched, void *context);
+};
+
+/* Of views that read all before their first row. */
+struct pf_all_rows {
+    bool read;
+    int result; /* how the reading ended */
+    struct perfile_error error;
+    size_t row, next; /* the one in hand, and the next one */
 };
 
 struct perfile_table {
@@ -101,7 +109,10 @@ struct perfile_table {
     struct pf_complete_options complete;
     struct perfile_event_options events;       /* what the options point at */
     const struct perfile_output_options *verb; /* that the table is an output of, or NULL */
-    struct pf_watch watch;                     /* its allocator is that of the table */
+    struct pf_all_rows all;
+    const struct pf_profile *profile; /* what the view reads, which it sets, or NULL; the same: */
+    const struct pf_delivery *delivery;
+    struct pf_watch watch; /* its allocator is that of the table */
     const struct perfile_allocator *allocator;
     const struct perfile_allocator *lasting; /* of what outlives the table */
     struct pf_vector *columns;               /* those that are shown first */
@@ -138,6 +149,13 @@ void pf_table_hide(struct perfile_table *table, const char *names);
  */
 int pf_table_by_second(const struct perfile_table *table, const char *what, const char *const keys[2], bool *second,
                        struct perfile_error *error);
+/*
+ * For views that read all before their first row: rows that are known by then come also where the reading ended with an
+ * error. 1 and table->all.row, 0 at the end, or the error.
+ */
+int pf_table_row(struct perfile_table *table, size_t count, struct perfile_error *error);
+/* What the reader lost, and `filtered` records. */
+void pf_table_count_losses(const struct perfile_table *table, uint64_t filtered, struct perfile_losses *losses);
 /* Of so many rows, as many as are wanted. */
 size_t pf_table_rows(const struct perfile_table *table, size_t count);
 /* For views that spare themselves work: may a column of this name be shown? */
