@@ -651,8 +651,8 @@ enum perfile_unwind_reason { PERFILE_UNWIND_CUT, PERFILE_UNWIND_LOST, PERFILE_UN
  * The files in which unwinding ended for a reason, those with the most samples first, and in how many samples; at most
  * 32. NULL: there are no more.
  */
-PERFILE_API const char *perfile_unwind_stage_lost(const struct perfile_unwind_stage *stage,
-                                                  enum perfile_unwind_reason reason, size_t index, uint64_t *samples);
+PERFILE_API const char *perfile_unwind_stage_lost(const struct perfile_unwind_stage *stage, unsigned reason,
+                                                  size_t index, uint64_t *samples);
 /* After the recorder is closed. NULL is allowed. */
 PERFILE_API void perfile_unwind_stage_close(struct perfile_unwind_stage *stage);
 

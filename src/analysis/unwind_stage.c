@@ -302,8 +302,8 @@ int perfile_unwind_stage_counts(const struct perfile_unwind_stage *stage, struct
     return pf_sized_give(counts, &stage->counts, sizeof(stage->counts));
 }
 
-const char *perfile_unwind_stage_lost(const struct perfile_unwind_stage *stage, enum perfile_unwind_reason reason,
-                                      size_t index, uint64_t *samples)
+const char *perfile_unwind_stage_lost(const struct perfile_unwind_stage *stage, unsigned reason, size_t index,
+                                      uint64_t *samples)
 {
     if ((unsigned)reason >= PERFILE_UNWIND_REASONS || index >= stage->lost[reason].count)
         return NULL;

@@ -21,8 +21,10 @@ void pf_aux_queues_close(struct pf_aux_queues *queues)
     const struct perfile_allocator *allocator = queues->allocator;
     if (!allocator)
         return;
-    for (size_t i = 0; i < queues->count; i++)
+    for (size_t i = 0; i < queues->count; i++) {
         pf_free(allocator, queues->items[i].buffers, queues->items[i].capacity * sizeof(struct pf_aux_buffer));
+        pf_free(allocator, queues->items[i].sources, PF_AUX_SOURCES * sizeof(*queues->items[i].sources));
+    }
     pf_free(allocator, queues->items, queues->capacity * sizeof(*queues->items));
     pf_free(allocator, queues->losses, queues->loss_capacity * sizeof(*queues->losses));
     pf_free(allocator, queues->priv, queues->priv_count * sizeof(*queues->priv) + 1);
@@ -66,11 +68,19 @@ static bool append_buffer(struct pf_aux_queues *queues, struct pf_aux_queue *que
     return queue->buffers && PF_APPEND(queues->allocator, queue->buffers, queue->count, queue->capacity, *buffer);
 }
 
+/* Counts sources in the formats that have several. False when out of memory. */
+static bool prepare_sources(struct pf_aux_queues *queues, struct pf_aux_queue *queue)
+{
+    if (queues->format && queues->format->add_sources && !queue->sources)
+        queue->sources = pf_new(queues->allocator, PF_AUX_SOURCES * sizeof(*queue->sources));
+    return !queues->format || !queues->format->add_sources || queue->sources;
+}
+
 static struct pf_aux_queue *add_buffer(struct pf_aux_queues *queues, const struct pf_aux_buffer *buffer,
                                        uint32_t number)
 {
     struct pf_aux_queue *queue = queue_of(queues, buffer, number);
-    if (!queue || !append_buffer(queues, queue, buffer))
+    if (!queue || !append_buffer(queues, queue, buffer) || !prepare_sources(queues, queue))
         return NULL;
     queue->bytes += buffer->bytes;
     queue->conflicts |= buffer->cpu != queue->cpu || (!buffer->from_sample && buffer->tid != queue->tid);
@@ -241,8 +251,6 @@ struct pf_aux_sums pf_aux_queues_sum(const struct pf_aux_queues *queues)
         sum.syncs += sums->syncs;
         sum.overflows += sums->overflows;
         sum.records += sums->records;
-        for (size_t source = 0; source < PF_AUX_SOURCES; source++)
-            sum.sources[source] += sums->sources[source];
         if (sums->has_time)
             add_time(&sum, sums->first_time, sums->last_time);
     }
@@ -271,8 +279,8 @@ void pf_aux_sums_add(struct pf_aux_queue *queue, const struct pf_aux_format *for
     sums->syncs += (role & PF_AUX_SYNC) != 0;
     sums->records += (role & PF_AUX_RECORD) != 0;
     sums->overflows += role & PF_AUX_OVERFLOW ? 1 : role & PF_AUX_OVERFLOWS ? packet->detail : 0;
-    if (format->add_sources)
-        format->add_sources(packet, sums->sources);
+    if (format->add_sources && queue->sources)
+        format->add_sources(packet, queue->sources);
     if (role & (PF_AUX_TIME | PF_AUX_TIME_56 | PF_AUX_AT_REFERENCE))
         add_time(sums, time, time);
 }

@@ -28,7 +28,6 @@ struct pf_aux_sums {
     uint64_t packets, bad_bytes, syncs, overflows, records;
     uint64_t first_time, last_time; /* on the clock of the trace */
     bool has_time;
-    uint64_t sources[PF_AUX_SOURCES]; /* bytes by the source that wrote them, where a trace mixes several */
 };
 
 /* What AUX records say that was lost. */
@@ -46,6 +45,7 @@ struct pf_aux_queue {
     uint64_t missing; /* bytes of the AUX area between the buffers, and those that the file does not have */
     bool conflicts;   /* a buffer has another processor or thread: the recording contradicts itself */
     struct pf_aux_sums sums;
+    uint64_t *sources; /* PF_AUX_SOURCES numbers: bytes by the source that wrote them; NULL: the trace has one source */
 };
 
 struct pf_aux_loss; /* of one processor and thread */

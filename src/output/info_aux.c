@@ -13,6 +13,7 @@ struct totals {
     struct pf_aux_losses lost;
     uint64_t missing, conflicts, errors;
     uint64_t first_ns, last_ns;
+    uint64_t sources[PF_AUX_SOURCES]; /* bytes by the source that wrote them */
 };
 
 static struct totals totals_of(const struct pf_aux_queues *queues)
@@ -23,6 +24,8 @@ static struct totals totals_of(const struct pf_aux_queues *queues)
     for (size_t i = 0; i < queues->count; i++) {
         all.missing += queues->items[i].missing;
         all.conflicts += queues->items[i].conflicts;
+        for (size_t source = 0; queues->items[i].sources && source < PF_AUX_SOURCES; source++)
+            all.sources[source] += queues->items[i].sources[source];
     }
     all.first_ns = pf_aux_time(&clock, all.sums.first_time);
     all.last_ns = pf_aux_time(&clock, all.sums.last_time);
@@ -72,7 +75,7 @@ static void put_counts(struct pf_text *out, const struct pf_aux_queues *queues, 
 static bool is_traced(const struct totals *totals, unsigned source)
 {
     enum { RESERVED = 0x70 };
-    return source && source < RESERVED && totals->sums.sources[source];
+    return source && source < RESERVED && totals->sources[source];
 }
 
 static void put_sources(struct pf_text *out, const struct totals *totals)
@@ -80,7 +83,7 @@ static void put_sources(struct pf_text *out, const struct totals *totals)
     const char *separator = "trace ids      ";
     for (unsigned i = 0; i < PF_AUX_SOURCES; i++)
         if (is_traced(totals, i)) {
-            pf_put_format(out, "%s0x%x: %" PRIu64 " bytes", separator, i, totals->sums.sources[i]);
+            pf_put_format(out, "%s0x%x: %" PRIu64 " bytes", separator, i, totals->sources[i]);
             separator = ", ";
         }
     if (*separator == ',')
@@ -108,7 +111,7 @@ static void put_json_sources(struct pf_json *json, const struct totals *totals)
             continue;
         pf_json_begin(json, NULL, false);
         pf_json_unsigned(json, "id", i);
-        pf_json_unsigned(json, "bytes", totals->sums.sources[i]);
+        pf_json_unsigned(json, "bytes", totals->sources[i]);
         pf_json_end(json, false);
     }
     pf_json_end(json, true);

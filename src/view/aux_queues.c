@@ -16,7 +16,7 @@ struct queues {
 static const struct pf_aux_queue *queue_in_hand(const void *state)
 {
     const struct queues *queues = state;
-    return &queues->collector.queues.items[queues->reading.row];
+    return &queues->collector.queues.items[queues->reading.table->all.row];
 }
 
 #define QUEUE const struct pf_aux_queue *queue = queue_in_hand(state)
@@ -56,11 +56,11 @@ PF_PUT_IF(last_time, SUMS, sums->has_time, pf_set_u64, time_of(state, sums->last
 PF_PUT(sources)
 {
     struct queues *queues = state;
-    SUMS;
+    QUEUE;
     queues->sources.used = 0;
-    for (unsigned i = 0; i < PF_AUX_SOURCES; i++)
-        if (sums->sources[i])
-            pf_put_format(&queues->sources, "%s%u:%" PRIu64, queues->sources.used ? " " : "", i, sums->sources[i]);
+    for (unsigned i = 0; queue->sources && i < PF_AUX_SOURCES; i++)
+        if (queue->sources[i])
+            pf_put_format(&queues->sources, "%s%u:%" PRIu64, queues->sources.used ? " " : "", i, queue->sources[i]);
     if (queues->sources.used)
         pf_set_text_bytes(vector, queues->sources.data, queues->sources.used);
     else
@@ -99,9 +99,10 @@ static int take_record(void *state, const struct perfile_record *record, struct 
 static int next_queue(void *state, struct perfile_error *error)
 {
     struct queues *queues = state;
-    pf_reading_all(&queues->reading, take_record, queues);
+    if (!queues->reading.table->all.read)
+        pf_reading_all(&queues->reading, take_record, queues);
     queues->clock = pf_aux_clock(&queues->collector.queues);
-    return pf_reading_row(&queues->reading, queues->collector.queues.count, error);
+    return pf_table_row(queues->reading.table, queues->collector.queues.count, error);
 }
 
 static int open_queues(struct perfile_table *table, void *state, struct perfile_error *error)
