@@ -687,7 +687,7 @@ def test_repeat(folder):
     files = sorted(path.name for path in folder.glob('repeat.*.[0-9]'))
     expect(files == ['repeat.after.1', 'repeat.after.2', 'repeat.before.1', 'repeat.before.2'], 'files of --repeat', files)
     expect(all(samples(folder / name) > 0 for name in files), 'recordings of --repeat')
-    for text in ('before: ', 'after: ', ' ms in the mean, standard deviation ', 'three runs are the least',
+    for text in ('before: ', 'after: ', ' ms in the mean, standard deviation ', 'needs at least three runs',
                  'perfile diff --before '):
         expect(text in done.stderr, f'--repeat says {text}', done.stderr)
     unlike = 'i=0; n=$(( $(cat {0}) * 20000 )); while [ $i -lt $n ]; do i=$((i+1)); done; echo 1$(cat {0}) > {0}'

@@ -255,7 +255,7 @@ static void test_svg_differential(void **state)
     assert_non_null(strstr(text, "<title>less (1 sample, 25.00%; +5.00%)</title>"));
     assert_non_null(strstr(text, "<title>w (4 samples, 100.00%; -20.00%)</title>"));
     assert_non_null(strstr(text, "fill=\"rgb(251,106,96)\""));
-    assert_non_null(strstr(text, "10.00% of before is in stacks that are no more."));
+    assert_non_null(strstr(text, "10.00% of the weight before is in stacks that no longer exist."));
     assert_null(strstr(text, "gone ("));
     text = svg(&f, (struct pf_svg_options){.before = before, .negated = true});
     assert_non_null(strstr(text, "<title>more (3 samples, 75.00%; -25.00%)</title>"));
