@@ -409,7 +409,7 @@ const struct pf_command pf_command_pgo = {
     .operand = "[FILE...]",
     .operand_max = SIZE_MAX,
     .own_bytes = sizeof(struct settings),
-    .groups = {PF_GROUP("Output", output_options), &pf_filter_group, &pf_symbol_group, &pf_serial_reading_group,
+    .groups = {PF_GROUP("Output", output_options), &pf_filter_group, &pf_symbol_group, &pf_forceless_group,
                &pf_limit_group, &pf_common_group},
     .run = run_pgo,
 };

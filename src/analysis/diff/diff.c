@@ -650,7 +650,7 @@ static bool note_few(struct perfile_diff *d)
     if (d->sampling_only)
         return put_note(
             d, "one run per side cannot show run-to-run noise: no verdicts, and intervals cover sampling error only; "
-               "record three or more per side, or state --noise");
+               "record three or more per side, or state the noise");
     if (isinf(d->total.df)) {
         pf_format(text, sizeof(text), "a noise of %.3g%% between runs is assumed", 100 * d->options.noise);
         return put_note(d, text);

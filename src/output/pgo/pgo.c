@@ -156,6 +156,8 @@ int perfile_pgo_write(const struct perfile_pgo *pgo, size_t binary, const struct
 {
     struct perfile_pgo_write_options all = PERFILE_PGO_WRITE_OPTIONS_INIT;
     int result = pf_sized_take(&all, sizeof(all), options, "pgo write options", error);
+    if (result == 0 && all.counts)
+        result = pf_sized_check(all.counts, "pgo counts", error);
     if (result < 0)
         return result;
     const struct pf_pgo_format *format = find(all.format);
@@ -171,7 +173,7 @@ int perfile_pgo_write(const struct perfile_pgo *pgo, size_t binary, const struct
     result = check_profile(format, &profile, error);
     if (result == 0)
         result = write_to(format, &writing, sink, error);
-    return pf_sized_check(all.counts, "pgo counts", NULL) == 0 && all.counts
-               ? (pf_sized_give(all.counts, &counts, sizeof(counts)) < 0 ? PERFILE_ERROR_ARGUMENT : result)
-               : result;
+    if (all.counts && pf_sized_give(all.counts, &counts, sizeof(counts)) < 0)
+        return PERFILE_ERROR_ARGUMENT;
+    return result;
 }
