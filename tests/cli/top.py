@@ -159,7 +159,7 @@ def check_view(busy, folder):
         window.tmux('send-keys', 'Escape')
         wait('q quit')
         window.tmux('send-keys', 'z')
-        wait('sums begin again')
+        wait('sums start again')
         window.tmux('send-keys', 'Enter')
         if 'Esc back' in wait('Esc back|No sample|There is no symbol'): # else the list stays
             window.tmux('send-keys', 'Escape')
