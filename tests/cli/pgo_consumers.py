@@ -144,11 +144,15 @@ class Test:
         self.check(create, all(name in names for name in (b'leaf', b'middle', b'work')), done.stdout)
 
 
+def is_possible():
+    return os.uname().machine == 'x86_64' and tool('gcc', 'cc', 'clang') and tool('objdump') and tool('nm')
+
+
 def main():
     hermetic.settle()
     wrapper = os.environ.get('MESON_EXE_WRAPPER', '').split()
     perfile, assemble = ([*wrapper, program] for program in sys.argv[1:])
-    if os.uname().machine != 'x86_64' or not tool('gcc', 'cc', 'clang') or not tool('objdump') or not tool('nm'):
+    if not is_possible():
         sys.exit(print('skipped: consumers of pgo: a compiler for x86-64, objdump and nm are needed') or 0)
     users = [('bolt', [tool('/usr/lib/llvm-*/bin/perf2bolt', 'perf2bolt'), tool('/usr/lib/llvm-*/bin/llvm-bolt', 'llvm-bolt')]),
              ('profgen', [next(filter(None, (tool(f'llvm-profgen-{version}') for version in range(30, 18, -1))), None)]),
