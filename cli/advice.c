@@ -257,7 +257,7 @@ static const char *decoder_of(uint32_t type)
     static const char *const decoders[] = {
         [PERFILE_AUXTRACE_INTEL_PT] = "--itrace makes samples of",
         [PERFILE_AUXTRACE_INTEL_BTS] = "--itrace makes samples of",
-        [PERFILE_AUXTRACE_CS_ETM] = "perf script --itrace decodes",
+        [PERFILE_AUXTRACE_CS_ETM] = "--itrace makes samples of",
         [PERFILE_AUXTRACE_ARM_SPE] = "--itrace makes samples of",
         [PERFILE_AUXTRACE_S390_CPUMSF] = "--itrace makes samples of",
         [PERFILE_AUXTRACE_VPA_DTL] = "--itrace makes samples of",

@@ -46,7 +46,8 @@ static const struct pf_option options[] = {
             "Unwind dumped user stacks into callchains, as convert --unwind does."),
     PF_ROW(
         TEXT, "itrace", 0, "LETTERS", PF_OWN(itrace),
-        "Write samples instead of the hardware trace, of Intel PT, Intel BTS, Arm SPE, s390 or POWER. Letters are "
+        "Write samples instead of the hardware trace, of Intel PT, Intel BTS, Arm SPE, CoreSight, s390 or POWER. "
+        "Letters are "
         "perf's: i (instructions; i10i: one in ten, i10us: one in ten microseconds), b (branches), c (calls), r "
         "(returns), x (transactions), w (PTWRITE), p (power events), e (errors), g (callchains), l (branch stacks), f "
         "(first level of the caches), m (last level), t (TLB), a (remote accesses), M (memory accesses), y (cycles), "

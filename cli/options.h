@@ -322,7 +322,8 @@ extern const struct pf_option_group pf_common_group;       /* for every verb */
            "Look for source files in these folders first: under their full path, then without its first folders.")
 #define PF_OPTION_ITRACE                                                                                               \
     PF_ROW(TEXT, "itrace", 0, "LETTERS", PF_AT(itrace),                                                                \
-           "Make samples of the hardware trace, of Intel PT, Intel BTS, Arm SPE, s390 or POWER: which ones, in the "   \
+           "Make samples of the hardware trace, of Intel PT, Intel BTS, Arm SPE, CoreSight, s390 or POWER: which "     \
+           "ones, in the "                                                                                             \
            "letters of perfile inject --itrace; the usual ones without letters.",                                      \
            .usual = "")
 #define PF_OPTION_DUMP                                                                                                 \

@@ -128,7 +128,8 @@ static int add_events(struct trace *trace, struct perfile_error *error)
         if (!pf_decoding_event(trace->decoding, i, &event))
             continue;
         const struct perfile_u64s ids = {.data = (const uint8_t *)&event.id, .count = 1};
-        result = perfile_reader_add_event(trace->reader, &event.attr, &ids, event.name, &trace->events[i], error);
+        result = perfile_reader_add_event(trace->reader, &event.attr, &ids, event.has_modes ? NULL : event.name,
+                                          &trace->events[i], error);
     }
     return result;
 }

@@ -169,7 +169,8 @@ int pf_trace_open(struct pf_edit *edit, const char *letters, const struct pf_tra
         return pf_fail_memory(error, "trace");
     *trace = (struct pf_trace){.edit = edit, .allocator = allocator, .code = *code};
     const int result = pf_decoding_open(
-        edit->reader, &(struct pf_decoding_options){.allocator = allocator, .letters = letters, .usual = ""},
+        edit->reader,
+        &(struct pf_decoding_options){.allocator = allocator, .letters = letters, .usual = "", .writes = true},
         &trace->decoding, error);
     if (result < 0) {
         pf_trace_close(trace);

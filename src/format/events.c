@@ -648,7 +648,7 @@ int perfile_reader_add_event(struct perfile_reader *reader, const struct perfile
     if (result == 0)
         result = pf_events_add_ids(reader, added, ids, error);
     if (result == 0)
-        result = set_name(reader, added, name, strlen(name), error);
+        result = name ? set_name(reader, added, name, strlen(name), error) : name_by_attr(reader, added, error);
     *event = result == 0 ? &added->public : NULL;
     return result;
 }

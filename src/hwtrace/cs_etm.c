@@ -3,23 +3,22 @@
  * Frames of Arm CoreSight (Arm CoreSight Architecture Specification, IHI 0029, "Trace formatter"): 16 bytes with the
  * bytes of several sources. A byte at an even position with bit 0 set is the number of the source whose bytes follow; else
  * it is a byte whose bit 0 is in byte 15. The bit of byte 15 for a number says that the new source follows only after the
- * next byte. What sources write (ETMv4, ETE) is not decoded here. Areas that are not formatted have bytes of one source.
+ * next byte. What sources write (ETMv4, ETE) is decoded in cs_etm_flow.c. Areas that are not formatted have bytes of one
+ * source.
  */
-#include "hwtrace/packets.h"
+#include "hwtrace/cs_etm.h"
 
 #include <perfile/records.h>
 
 #include <inttypes.h>
 
-enum { FRAME = PF_AUX_PAD + 1, BARRIER, RAW, KINDS, FRAME_BYTES = 16, FLAGS_AT = 15 };
+enum { FRAME_BYTES = PF_CS_FRAME_BYTES, FLAGS_AT = 15 };
 
 struct state {
     uint8_t source; /* whose bytes come next; 0: not known */
 };
 
-/* Calls `add` for each byte of the frame that a source wrote; returns the source of the next frame. */
-static unsigned walk_frame(const uint8_t *frame, unsigned source, void (*add)(void *context, unsigned source),
-                           void *context)
+unsigned pf_cs_walk_frame(const uint8_t *frame, unsigned source, pf_cs_add *add, void *context)
 {
     unsigned next = source;
     for (unsigned i = 0; i < FLAGS_AT; i++) {
@@ -28,23 +27,25 @@ static unsigned walk_frame(const uint8_t *frame, unsigned source, void (*add)(vo
             next = frame[i] >> 1;
             source = delayed ? source : next;
         } else {
-            add(context, source);
+            add(context, source, even ? (uint8_t)(frame[i] | delayed) : frame[i]);
             source = next;
         }
     }
     return next;
 }
 
-static void count_byte(void *context, unsigned source)
+static void count_byte(void *context, unsigned source, uint8_t byte)
 {
+    (void)byte;
     uint64_t *bytes = context;
     bytes[source]++;
 }
 
-static void ignore_byte(void *context, unsigned source)
+static void ignore_byte(void *context, unsigned source, uint8_t byte)
 {
     (void)context;
     (void)source;
+    (void)byte;
 }
 
 /* Four words that synchronize the formatter are not a frame. */
@@ -61,22 +62,23 @@ static void read_frame(const struct pf_aux_machine *machine, void *state, struct
 {
     struct state *s = state;
     if (machine->unformatted) {
-        packet->kind = RAW;
+        packet->kind = PF_CS_RAW;
         packet->bytes = (size_t)pf_min(packet->bytes, FRAME_BYTES);
         return;
     }
     if (packet->bytes < FRAME_BYTES)
         return; /* a bad packet as long as what is left */
     packet->bytes = FRAME_BYTES;
-    packet->kind = is_barrier(packet->data) ? BARRIER : FRAME;
+    packet->kind = is_barrier(packet->data) ? PF_CS_BARRIER : PF_CS_FRAME;
     packet->payload = s->source;
-    s->source = packet->kind == BARRIER ? 0 : (uint8_t)walk_frame(packet->data, s->source, ignore_byte, NULL);
+    s->source =
+        packet->kind == PF_CS_BARRIER ? 0 : (uint8_t)pf_cs_walk_frame(packet->data, s->source, ignore_byte, NULL);
 }
 
 static void add_sources(const struct pf_aux_packet *packet, uint64_t bytes[PF_AUX_SOURCES])
 {
-    if (packet->kind == FRAME)
-        (void)walk_frame(packet->data, (unsigned)packet->payload, count_byte, bytes);
+    if (packet->kind == PF_CS_FRAME)
+        (void)pf_cs_walk_frame(packet->data, (unsigned)packet->payload, count_byte, bytes);
 }
 
 static void put_frame(struct pf_text *text, const struct pf_aux_packet *packet)
@@ -88,16 +90,17 @@ static void put_frame(struct pf_text *text, const struct pf_aux_packet *packet)
             pf_put_format(text, " ID:%x (%" PRIu64 ")", i, bytes[i]);
 }
 
-static const struct pf_aux_kind kinds[KINDS] = {
-    [PF_AUX_BAD] = {"Bad frame!", NULL, 0},     [PF_AUX_PAD] = {"padding", NULL, 0}, [FRAME] = {"Frame", put_frame, 0},
-    [BARRIER] = {"Barrier", NULL, PF_AUX_SYNC}, [RAW] = {"Bytes", NULL, 0},
+static const struct pf_aux_kind kinds[PF_CS_KINDS] = {
+    [PF_AUX_BAD] = {"Bad frame!", NULL, 0},  [PF_AUX_PAD] = {"padding", NULL, 0},
+    [PF_CS_FRAME] = {"Frame", put_frame, 0}, [PF_CS_BARRIER] = {"Barrier", NULL, PF_AUX_SYNC},
+    [PF_CS_RAW] = {"Bytes", NULL, 0},
 };
 
 const struct pf_aux_format pf_aux_cs_etm = {
     .type = PERFILE_AUXTRACE_CS_ETM,
     .heading = "CoreSight",
     .kinds = kinds,
-    .kind_count = KINDS,
+    .kind_count = PF_CS_KINDS,
     .state_bytes = sizeof(struct state),
     .max_bytes = FRAME_BYTES,
     .snapshot_at = 2,

@@ -6,6 +6,7 @@
 #ifndef PF_HWTRACE_DECODER_H
 #define PF_HWTRACE_DECODER_H
 
+#include "base/map.h"
 #include "hwtrace/packets.h"
 
 #include <perfile/perfile.h>
@@ -38,9 +39,10 @@ struct pf_aux_recording {
     struct pf_aux_machine machine;
     const uint64_t *priv; /* of AUXTRACE_INFO */
     size_t priv_count;
-    uint64_t config; /* of the trace's event */
-    uint64_t midr;   /* of an Arm processor's first core, from CPUID; 0: not known */
-    int32_t cpu;     /* that the item comes from; -1: not known */
+    uint64_t config;                  /* of the trace's event */
+    uint64_t midr;                    /* of an Arm processor's first core, from CPUID; 0: not known */
+    int32_t cpu;                      /* that the item comes from; -1: not known */
+    const struct pf_map *source_cpus; /* CoreSight: the processors by the numbers of their sources, from records */
 };
 
 /* A sample, apart from its event and its process. */
@@ -70,9 +72,10 @@ struct pf_aux_decoder {
     const struct pf_aux_format *format;
     const struct pf_aux_event *events;
     unsigned event_count;
-    size_t item_bytes;                  /* of what `next` reads */
-    bool timeless;                      /* items have no time of their own */
-    bool reads_code;                    /* the code at the address of a branch says what it is */
+    size_t item_bytes;  /* of what `next` reads */
+    bool timeless;      /* items have no time of their own */
+    bool without_clock; /* nothing has a time: samples come with the AUX record that says what was written until then */
+    bool reads_code;    /* the code at the address of a branch says what it is */
     const struct pf_flow_decoder *flow; /* of the trace of the flow, which has no items; else NULL */
     /*
      * Reads the next item of the trace, from which samples are made: 1, 0 at the end of the payload, or an error.

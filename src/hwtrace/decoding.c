@@ -13,10 +13,12 @@
 #include "hwtrace/flow_samples.h"
 
 enum { ID_STEP = 1000000000, MAX_LOST = 4096 };
+#define AFTER_ALL (UINT64_MAX - 1) /* a time after that of every record */
 
 /* What a queue of a trace of the flow has besides. */
 struct flow_parts {
     void *flow;
+    bool has_flow; /* it was opened */
     struct pf_flow_code code;
     struct pf_flow_samples samples;
     struct pf_flow_bytes bytes;
@@ -30,10 +32,18 @@ struct queue {
     uint64_t time;                      /* of what comes next, in nanoseconds */
     int32_t tid, pid;                   /* that run, */
     uint32_t epoch;                     /* when that was looked up */
+    uint32_t piece;                     /* of pf_decoding.pieces, the one that it is in, or one before */
     uint16_t next_event;                /* of traces with records: to be made of the item */
     bool is_open, started;
     void *item;               /* of traces with records */
     struct flow_parts *parts; /* of traces of the flow */
+};
+
+/* A piece of the trace as an AUX record has it: it was written before that time. */
+struct piece {
+    uint64_t offset, end; /* in all that the AUX area held over time */
+    uint64_t time;
+    int32_t tid, cpu;
 };
 
 /* A piece of the trace that was not recorded. */
@@ -54,12 +64,15 @@ struct pf_decoding {
     struct pf_code_source source;
     uint64_t passed; /* records since the last sample of `instructions` */
     bool started;
-    uint32_t epoch;          /* counts the records that were taken */
-    struct queue *queues;    /* one for each of those that were found */
-    struct queue *current;   /* whose samples are given; NULL: to be chosen */
-    struct pf_heap heap;     /* queues by the time of what comes next */
-    struct pf_map processes; /* tid to pid */
-    struct pf_map running;   /* cpu to tid */
+    uint32_t epoch;            /* counts the records that were taken */
+    struct queue *queues;      /* one for each of those that were found */
+    struct queue *current;     /* whose samples are given; NULL: to be chosen */
+    struct pf_heap heap;       /* queues by the time of what comes next */
+    struct pf_map processes;   /* tid to pid */
+    struct pf_map running;     /* cpu to tid */
+    struct pf_map source_cpus; /* numbers of trace sources to cpu */
+    struct piece *pieces;
+    size_t piece_count, piece_capacity;
     struct lost *losses;
     size_t lost_first, lost_count, lost_capacity;
     struct pf_aux_sample made;
@@ -75,6 +88,7 @@ union body {
     struct perfile_auxtrace_error error;
     struct perfile_time_conv time_conv;
     struct perfile_aux aux;
+    struct perfile_aux_output_hw_id hw_id;
     struct perfile_comm comm;
     struct perfile_fork fork;
     struct perfile_itrace_start itrace_start;
@@ -92,12 +106,37 @@ static int survey_sample(struct pf_decoding *decoding, const struct perfile_reco
     return pf_aux_queues_take_sample(&decoding->found, record, &sample, &queue) ? 0 : pf_fail_memory(error, "trace");
 }
 
+/* Of CoreSight the number has the source's in its low bits. */
+static int survey_hw_id(struct pf_decoding *decoding, const struct perfile_record *record, struct perfile_error *error)
+{
+    enum { SOURCE_BITS = 0x7f };
+    struct perfile_aux_output_hw_id hw_id;
+    struct perfile_sample_id id = PERFILE_SAMPLE_ID_INIT;
+    if (record->damaged || perfile_record_decode(decoding->reader, record, &hw_id, sizeof(hw_id), NULL) < 0 ||
+        perfile_sample_id_decode(decoding->reader, record, &id, NULL) < 0 || !(id.present & PERFILE_SAMPLE_CPU))
+        return 0;
+    return pf_map_put(&decoding->source_cpus, hw_id.hw_id & SOURCE_BITS, id.cpu) ? 0 : pf_fail_memory(error, "trace");
+}
+
+static bool survey_piece(struct pf_decoding *decoding, const struct pf_aux_record *from)
+{
+    const struct perfile_aux *aux = from->body;
+    return PF_APPEND(decoding->allocator, decoding->pieces, decoding->piece_count, decoding->piece_capacity,
+                     (struct piece){.offset = aux->aux_offset,
+                                    .end = aux->aux_offset + aux->aux_size,
+                                    .time = from->record->time,
+                                    .tid = from->tid,
+                                    .cpu = from->cpu});
+}
+
 static int survey_record(struct pf_decoding *decoding, const struct perfile_record *record, struct perfile_error *error)
 {
     union body body;
     struct perfile_sample_id id = PERFILE_SAMPLE_ID_INIT;
     if (record->type == PERFILE_RECORD_SAMPLE)
         return survey_sample(decoding, record, error);
+    if (record->type == PERFILE_RECORD_AUX_OUTPUT_HW_ID)
+        return survey_hw_id(decoding, record, error);
     if (!pf_aux_queues_use(record->type) || record->damaged ||
         perfile_record_decode(decoding->reader, record, &body, sizeof(body), NULL) < 0)
         return 0;
@@ -106,7 +145,8 @@ static int survey_record(struct pf_decoding *decoding, const struct perfile_reco
         from.tid = id.present & PERFILE_SAMPLE_TID ? id.tid : -1;
         from.cpu = id.present & PERFILE_SAMPLE_CPU ? (int32_t)id.cpu : -1;
     }
-    return pf_aux_queues_take(&decoding->found, &from, NULL) ? 0 : pf_fail_memory(error, "trace");
+    const bool kept = record->type != PERFILE_RECORD_AUX || survey_piece(decoding, &from);
+    return kept && pf_aux_queues_take(&decoding->found, &from, NULL) ? 0 : pf_fail_memory(error, "trace");
 }
 
 static int survey(struct pf_decoding *decoding, struct perfile_error *error)
@@ -119,13 +159,19 @@ static int survey(struct pf_decoding *decoding, struct perfile_error *error)
     return result < 0 ? result : perfile_reader_rewind(decoding->reader, error);
 }
 
+/* Words of AUXTRACE_INFO are the type of a PMU, some of them in their upper half. */
+static bool names_pmu(uint64_t word, uint32_t type)
+{
+    return word == type || (word >> 32 && word >> 32 == type);
+}
+
 /* The event that the trace belongs to: the one of its PMU. */
 static const struct perfile_event *event_of_trace(const struct pf_decoding *decoding)
 {
     const struct perfile_event *event;
     for (size_t i = 0; (event = perfile_event_get(decoding->reader, i)); i++)
         for (size_t word = 0; word < decoding->found.priv_count && word < 3; word++)
-            if (event->attr->type == decoding->found.priv[word])
+            if (names_pmu(decoding->found.priv[word], event->attr->type))
                 return event;
     return perfile_event_get(decoding->reader, 0);
 }
@@ -135,15 +181,17 @@ static struct pf_aux_recording recording_of(const struct pf_decoding *decoding)
     struct perfile_reader *reader = decoding->reader;
     const char *cpuid;
     const bool known = perfile_feature_text(reader, PERFILE_FEATURE_CPUID, NULL, &cpuid, NULL) >= 0;
-    return (struct pf_aux_recording){
-        .machine = pf_aux_machine_of(perfile_reader_file(reader)->big_endian, known ? cpuid : NULL),
-        .priv = decoding->found.priv,
-        .priv_count = decoding->found.priv_count,
-        .config = decoding->from ? decoding->from->attr->config : 0,
-        .midr = known ? strtoull(cpuid, NULL, 16) : 0};
+    struct pf_aux_machine machine = pf_aux_machine_of(perfile_reader_file(reader)->big_endian, known ? cpuid : NULL);
+    machine.unformatted = decoding->found.unformatted;
+    return (struct pf_aux_recording){.machine = machine,
+                                     .priv = decoding->found.priv,
+                                     .priv_count = decoding->found.priv_count,
+                                     .config = decoding->from ? decoding->from->attr->config : 0,
+                                     .source_cpus = decoding->source_cpus.size ? &decoding->source_cpus : NULL,
+                                     .midr = known ? strtoull(cpuid, NULL, 16) : 0};
 }
 
-static int find_decoder(struct pf_decoding *decoding, struct perfile_error *error)
+static int find_decoder(struct pf_decoding *decoding, bool writes, struct perfile_error *error)
 {
     const char *name = perfile_enum_name("auxtrace_type", decoding->found.type);
     if (!decoding->found.count)
@@ -152,8 +200,13 @@ static int find_decoder(struct pf_decoding *decoding, struct perfile_error *erro
     if (!decoding->decoder)
         return pf_fail(error, PERFILE_ERROR_UNSUPPORTED, PERFILE_NO_OFFSET, "recording",
                        "traces of %s are not decoded here", name ? name : "an unknown kind");
+    const struct pf_flow_decoder *flow = decoding->decoder->flow;
+    const char *missing = flow && flow->missing ? flow->missing() : NULL;
+    if (missing)
+        return pf_fail(error, PERFILE_ERROR_UNSUPPORTED, PERFILE_NO_OFFSET, "recording",
+                       "traces of %s are not decoded: %s", name, missing);
     decoding->from = event_of_trace(decoding);
-    if (!decoding->from || !(decoding->from->attr->sample_type & PERFILE_SAMPLE_IDENTIFIER))
+    if (!decoding->from || (writes && !(decoding->from->attr->sample_type & PERFILE_SAMPLE_IDENTIFIER)))
         return pf_fail(error, PERFILE_ERROR_UNSUPPORTED, PERFILE_NO_OFFSET, "recording",
                        "its samples do not have identifiers, by which those of a trace could be distinguished");
     return 0;
@@ -184,15 +237,15 @@ static struct perfile_attr attr_of(const struct pf_decoding *decoding, const str
 {
     const struct perfile_attr *old = decoding->from->attr;
     const struct pf_itrace *itrace = &decoding->itrace;
-    const uint64_t known = PERFILE_SAMPLE_IDENTIFIER | PERFILE_SAMPLE_TID | PERFILE_SAMPLE_CPU |
-                           (itrace->timeless ? 0 : PERFILE_SAMPLE_TIME);
+    const uint64_t known = PERFILE_SAMPLE_TID | PERFILE_SAMPLE_CPU |
+                           (itrace->timeless || decoding->decoder->without_clock ? 0 : PERFILE_SAMPLE_TIME);
     const bool counts = event->letter == 'i' && itrace->unit == PF_ITRACE_RECORDS && decoding->decoder->flow;
     return (struct perfile_attr){
         .type = event->type,
         .config = event->config,
         .sample_period_or_freq = counts ? itrace->every : 1,
-        .sample_type = (old->sample_type & known) | event->sample_type | PERFILE_SAMPLE_IP | PERFILE_SAMPLE_PERIOD |
-                       stack_parts(itrace),
+        .sample_type = (old->sample_type & known) | event->sample_type | PERFILE_SAMPLE_IDENTIFIER | PERFILE_SAMPLE_IP |
+                       PERFILE_SAMPLE_PERIOD | stack_parts(itrace),
         .branch_sample_type = branch_kinds(itrace),
         .sample_id_all = 1,
         .exclude_user = old->exclude_user,
@@ -217,7 +270,8 @@ bool pf_decoding_event(const struct pf_decoding *decoding, unsigned index, struc
         return false;
     for (unsigned i = 0; i < index; i++)
         id += is_asked(decoding, i);
-    *event = (struct pf_decoding_event){.name = made->name, .id = id, .attr = attr_of(decoding, made)};
+    *event = (struct pf_decoding_event){
+        .name = made->name, .has_modes = decoding->decoder->without_clock, .id = id, .attr = attr_of(decoding, made)};
     return true;
 }
 
@@ -242,7 +296,8 @@ static bool open_flow(struct pf_decoding *decoding, struct queue *queue)
     const struct pf_flow_setup setup = {.walk = &queue->walk,
                                         .code = &queue->parts->code,
                                         .bytes = &queue->parts->bytes,
-                                        .recording = &decoding->recording};
+                                        .recording = &decoding->recording,
+                                        .cpu = queue->stream.queue->cpu};
     queue->parts->flow = pf_new(decoding->allocator, decoder->flow->state_bytes);
     const bool opened =
         pf_flow_code_open(&queue->parts->code, decoding->allocator, &decoding->source) &&
@@ -250,6 +305,7 @@ static bool open_flow(struct pf_decoding *decoding, struct queue *queue)
     if (!queue->parts->flow || !opened)
         return false;
     decoder->flow->open(queue->parts->flow, &setup);
+    queue->parts->has_flow = true;
     queue->parts->samples.cbr_max = decoder->flow->max_ratio ? decoder->flow->max_ratio(&decoding->recording) : 0;
     return true;
 }
@@ -283,6 +339,8 @@ static void close_queue(struct pf_decoding *decoding, struct queue *queue)
     pf_free(decoding->allocator, queue->item, item_bytes(decoding->decoder));
     if (!decoding->decoder->flow || !queue->parts)
         return;
+    if (queue->parts->has_flow && decoding->decoder->flow->close)
+        decoding->decoder->flow->close(queue->parts->flow);
     pf_free(decoding->allocator, queue->parts->flow, decoding->decoder->flow->state_bytes);
     if (queue->parts->code.allocator)
         pf_flow_code_close(&queue->parts->code);
@@ -307,6 +365,27 @@ static void start_run(struct pf_decoding *decoding, struct queue *queue)
         decoding->decoder->flow->restart(queue->parts->flow, pf_aux_stream_buffer(&queue->stream, 0)->reference);
 }
 
+static bool is_piece_at(const struct piece *piece, const struct pf_aux_buffer *buffer, uint64_t offset)
+{
+    const bool same = buffer->cpu >= 0 ? piece->cpu == buffer->cpu : piece->tid == buffer->tid;
+    return same && piece->offset <= offset && offset < piece->end;
+}
+
+/* When the last byte that was read had been written, as far as AUX records say: else after all records. */
+static uint64_t time_of_piece(const struct pf_decoding *decoding, struct queue *queue)
+{
+    const struct pf_aux_buffer *buffer = queue->buffer;
+    const uint64_t read = queue->walk.offset - queue->stream.current_at;
+    const uint64_t offset = buffer->offset + buffer->repeated + (read ? read - 1 : 0);
+    size_t at = queue->piece;
+    while (at < decoding->piece_count && !is_piece_at(&decoding->pieces[at], buffer, offset))
+        at++;
+    queue->piece = (uint32_t)at;
+    if (at == decoding->piece_count)
+        return AFTER_ALL;
+    return pf_max(decoding->pieces[at].time, queue->time);
+}
+
 /* The same, if need be in the next run of buffers. */
 static int seek(struct pf_decoding *decoding, struct queue *queue, struct perfile_error *error)
 {
@@ -319,7 +398,9 @@ static int seek(struct pf_decoding *decoding, struct queue *queue, struct perfil
     if (result <= 0)
         return result;
     queue->buffer = pf_aux_stream_buffer(&queue->stream, queue->walk.offset ? queue->walk.offset - 1 : 0);
-    queue->time = pf_aux_time(&decoding->clock, decoding->decoder->timeless ? queue->buffer->reference : cycles);
+    queue->time = decoding->decoder->without_clock
+                      ? time_of_piece(decoding, queue)
+                      : pf_aux_time(&decoding->clock, decoding->decoder->timeless ? queue->buffer->reference : cycles);
     return 1;
 }
 
@@ -365,15 +446,24 @@ static int32_t thread_of(const struct pf_decoding *decoding, const struct pf_aux
     return asks && pf_map_get(&decoding->running, (uint32_t)buffer->cpu, &tid) ? (int32_t)(uint32_t)tid : buffer->tid;
 }
 
+static void change_thread(struct pf_decoding *decoding, struct queue *queue, int32_t tid)
+{
+    queue->tid = tid;
+    queue->pid = process_of(decoding, tid);
+    pf_flow_code_enter(&queue->parts->code, queue->pid);
+    pf_flow_samples_enter(&queue->parts->samples, tid);
+}
+
 static void enter(struct pf_decoding *decoding, struct queue *queue)
 {
+    const int32_t tid = thread_of(decoding, queue->buffer);
     queue->epoch = decoding->epoch;
-    queue->tid = thread_of(decoding, queue->buffer);
-    queue->pid = process_of(decoding, queue->tid);
-    if (!decoding->decoder->flow)
+    if (decoding->decoder->flow) {
+        change_thread(decoding, queue, tid);
         return;
-    pf_flow_code_enter(&queue->parts->code, queue->pid);
-    pf_flow_samples_enter(&queue->parts->samples, queue->tid);
+    }
+    queue->tid = tid;
+    queue->pid = process_of(decoding, tid);
 }
 
 static bool put_thread(struct pf_map *map, uint32_t key, int32_t value)
@@ -518,6 +608,8 @@ static int next_of_flow(struct pf_decoding *decoding, struct queue *queue, struc
     while ((made = pf_flow_samples_next(samples)) == PF_FLOW_SAMPLE_NONE) {
         if ((result = decoding->decoder->flow->next(queue->parts->flow, &samples->step, error)) <= 0)
             return result;
+        if (PF_UNLIKELY(samples->step.has_thread))
+            change_thread(decoding, queue, samples->step.tid);
         pf_flow_samples_begin(samples);
         if (PF_UNLIKELY(samples->step.event == PF_FLOW_ERROR))
             decoding->errors[samples->step.payload % PF_FLOW_ERRORS]++;
@@ -534,6 +626,8 @@ static void put_thread_of(struct pf_decoding *decoding, const struct queue *queu
     const struct pf_aux_sample *made = decoded->made;
     decoded->time = queue->time;
     decoded->cpu = queue->buffer->cpu;
+    if (decoded->cpu < 0 && queue->parts && queue->parts->samples.step.has_cpu)
+        decoded->cpu = queue->parts->samples.step.cpu;
     decoded->tid = made->has_thread ? made->tid : queue->tid;
     decoded->pid = made->has_thread ? process_of(decoding, made->tid) : queue->pid;
     decoding->without_thread += decoded->tid < 0;
@@ -710,7 +804,7 @@ static int open_decoding(struct pf_decoding *decoding, const struct pf_decoding_
     if (result == 0)
         result = survey(decoding, error);
     if (result == 0)
-        result = find_decoder(decoding, error);
+        result = find_decoder(decoding, options->writes, error);
     if (result == 0)
         result = pf_itrace_parse(!*options->letters && decoding->decoder->flow ? options->usual : options->letters,
                                  decoding->decoder, &decoding->itrace, error);
@@ -733,6 +827,7 @@ int pf_decoding_open(struct perfile_reader *reader, const struct pf_decoding_opt
     pf_heap_open(&decoding->heap, allocator);
     pf_map_open(&decoding->processes, allocator);
     pf_map_open(&decoding->running, allocator);
+    pf_map_open(&decoding->source_cpus, allocator);
     pf_aux_queues_open(&decoding->found, allocator);
     const int result = open_decoding(decoding, options, error);
     if (result < 0) {
@@ -778,10 +873,12 @@ void pf_decoding_close(struct pf_decoding *decoding)
         return;
     close_queues(decoding);
     pf_free(decoding->allocator, decoding->queues, decoding->found.count * sizeof(*decoding->queues));
+    pf_free(decoding->allocator, decoding->pieces, decoding->piece_capacity * sizeof(*decoding->pieces));
     pf_free(decoding->allocator, decoding->losses, decoding->lost_capacity * sizeof(*decoding->losses));
     pf_heap_close(&decoding->heap);
     pf_map_close(&decoding->processes);
     pf_map_close(&decoding->running);
+    pf_map_close(&decoding->source_cpus);
     pf_aux_queues_close(&decoding->found);
     pf_free(decoding->allocator, decoding, sizeof(*decoding));
 }

@@ -17,6 +17,7 @@ struct pf_decoding_options {
     const struct perfile_allocator *allocator;
     const char *letters; /* as those of perf's --itrace; "": the usual ones */
     const char *usual;   /* these, of traces of the flow; "": all */
+    bool writes;         /* the samples are written among those of the recording, which must have identifiers, too */
 };
 
 /*
@@ -36,6 +37,7 @@ bool pf_decoding_needs_code(const struct pf_decoding *decoding);
 /* An event that has samples. */
 struct pf_decoding_event {
     const char *name;
+    bool has_modes; /* its name is the one that its attr gives it, with modes such as :u */
     uint64_t id;
     struct perfile_attr attr;
 };

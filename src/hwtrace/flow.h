@@ -123,6 +123,10 @@ struct pf_flow_step {
     uint64_t time;   /* on the clock of the trace */
     uint64_t cycles; /* of the processor, of all that was traced; only with has_cycles */
     bool has_cycles;
+    bool ends;       /* after it execution is not known to go on where it ended */
+    bool has_thread; /* this thread runs from now on; */
+    bool has_cpu;    /* and the step is of this processor, where that of the queue is not known */
+    int32_t tid, cpu;
 };
 
 /* How much of a trace became steps: the three kinds add up to its bytes. */
@@ -144,13 +148,21 @@ struct pf_flow_setup {
     struct pf_flow_code *code;
     struct pf_flow_bytes *bytes; /* counted while decoding */
     const struct pf_aux_recording *recording;
+    int32_t cpu; /* of the queue; -1: several */
 };
+
+/* Of the flags of a branch in a branch stack: that it was predicted. */
+enum { PF_FLOW_STACK_PREDICTED = 1 << 1 };
 
 struct pf_flow_decoder {
     size_t state_bytes;
     /* The ratio of the time-stamp counter's cycles to those of the bus; may be NULL. */
     unsigned (*max_ratio)(const struct pf_aux_recording *recording);
+    uint64_t branch_bits; /* that every branch has in branch stacks */
+    /* Why nothing can be decoded, when a library is missing; NULL: it can. The function may be NULL. */
+    const char *(*missing)(void);
     void (*open)(void *state, const struct pf_flow_setup *setup); /* what the setup points at must outlive it */
+    void (*close)(void *state);                                   /* may be NULL */
     /* The payload that follows does not continue the one before. `reference` is that of its record. */
     void (*restart)(void *state, uint64_t reference);
     /*

@@ -153,8 +153,8 @@ static void note_branch(struct pf_flow_samples *samples)
     uint64_t *words = samples->ring + (size_t)samples->ring_at * WORDS_PER_BRANCH;
     words[0] = step->from;
     words[1] = step->to;
-    words[2] =
-        (step->flags & PF_FLOW_IN_TRANSACTION ? IN_TRANSACTION : 0) | (step->flags & PF_FLOW_IS_ABORT ? ABORTED : 0);
+    words[2] = samples->decoder->flow->branch_bits | (step->flags & PF_FLOW_IN_TRANSACTION ? IN_TRANSACTION : 0) |
+               (step->flags & PF_FLOW_IS_ABORT ? ABORTED : 0);
     samples->ring_count += samples->ring_count < capacity;
 }
 
@@ -289,6 +289,17 @@ static bool next_instruction(struct pf_flow_samples *samples)
     return false;
 }
 
+/* With branch stacks, those of the instructions that ended without a sample are not lost: the last one has it. */
+static bool next_rest(struct pf_flow_samples *samples)
+{
+    const struct pf_flow_step *step = &samples->step;
+    if (!step->ends || !step->count || !samples->since || !samples->itrace->branches ||
+        samples->instructions == NO_EVENT || is_skipped(samples))
+        return false;
+    put_instruction(samples, step->block->last, step->first + step->count - 1);
+    return true;
+}
+
 static bool is_wanted_branch(const struct pf_flow_samples *samples)
 {
     const uint32_t kinds = samples->itrace->kinds;
@@ -400,6 +411,8 @@ void pf_flow_samples_begin(struct pf_flow_samples *samples)
         samples->time_of = step->time;
         samples->time_ns = pf_aux_time(samples->clock, step->time);
     }
+    samples->ring_count = samples->starts_anew ? 0 : samples->ring_count;
+    samples->starts_anew = step->ends;
     samples->phase = step->count ? PHASE_INSNS : PHASE_BRANCH;
     samples->index = 0;
     if (!step->block)
@@ -416,6 +429,8 @@ int pf_flow_samples_next(struct pf_flow_samples *samples)
         if (next_instruction(samples))
             return (int)samples->instructions;
         samples->phase++;
+        if (PF_UNLIKELY(samples->step.ends) && next_rest(samples))
+            return (int)samples->instructions;
     }
     while (made == PF_FLOW_SAMPLE_NONE && samples->phase < PHASE_END) {
         const unsigned phase = samples->phase++;

@@ -35,6 +35,7 @@ struct pf_flow_samples {
     uint64_t ipc_insns, ipc_cycles, cycles_sampled;
     uint64_t *ring; /* the last branches, three words each */
     unsigned ring_at, ring_count;
+    bool starts_anew; /* branch stacks do, with the next step */
     uint64_t *branch_words, *chain_words;
     uint8_t raw[24];
     struct pf_aux_sample made;

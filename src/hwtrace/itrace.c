@@ -149,6 +149,7 @@ int pf_itrace_parse(const char *letters, const struct pf_aux_decoder *decoder, s
         else
             result = parse_letter(itrace, decoder, &at, error);
     complete(itrace, letters);
+    itrace->unit = decoder->without_clock ? PF_ITRACE_RECORDS : itrace->unit; /* the numbers stay, as those of perf */
     if (result == 0 && !itrace->events && !decoder->flow)
         result = pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "itrace",
                          "none of these letters asks for an event that %s data has", decoder->format->heading);
