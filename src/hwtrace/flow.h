@@ -125,7 +125,7 @@ struct pf_flow_step {
     bool has_cycles;
     bool ends;       /* after it execution is not known to go on where it ended */
     bool has_thread; /* this thread runs from now on; */
-    bool has_cpu;    /* and the step is of this processor, where that of the queue is not known */
+    bool has_cpu;    /* and the step belongs to this processor, where that of the queue is not known */
     int32_t tid, cpu;
 };
 

@@ -16,6 +16,7 @@ lib, byref = library.lib, ctypes.byref
 DATA = binding.DEMO.read_bytes()
 FUNCTION = re.compile(r'^function (\w+): (?!size_t ).*?\b\1\((.*)\)$', re.M) # those that can return an error
 WRITTEN = {('perfile_map', 'replaced')} # members that the library sets, and does not read
+FILLED = {('perfile_pgo_write_options', 'counts')}  # members whose structs the library fills
 SIZE, UNKNOWN = 'size is not set', 'does not know'
 HERE = tempfile.TemporaryDirectory(prefix='perfile-sizes-')
 # arguments by their names
@@ -163,7 +164,8 @@ def cases():
                 yield name, declarations, at, '', grown(struct), UNKNOWN
             for member, held in struct._fields_ if reads else ():
                 if sized(held) and (struct.__name__, member) not in WRITTEN:
-                    for wrong, says in ((zero(held._type_), SIZE), (grown(held._type_), UNKNOWN)):
+                    filled = (struct.__name__, member) in FILLED
+                    for wrong, says in ((zero(held._type_), SIZE), *(() if filled else [(grown(held._type_), UNKNOWN)])):
                         outer = struct()
                         setattr(outer, member, ctypes.cast(ctypes.pointer(wrong), held))
                         outer._wrong = wrong
