@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "analysis/pgo/modules.h"
 
+#include "base/build_id.h"
+
 void pf_pgo_modules_open(struct pf_pgo_modules *modules, const struct pf_pgo_wanted *wanted,
                          const struct perfile_allocator *allocator)
 {
@@ -37,10 +39,11 @@ static const char *last_part(const char *path)
 
 static bool is_same(const struct pf_pgo_module *module, const struct perfile_map *map)
 {
-    if (module->build_id_bytes != map->build_id_bytes || module->kernel != map->kernel)
+    if (!module->build_id_bytes != !map->build_id_bytes || module->kernel != map->kernel)
         return false;
-    return map->build_id_bytes ? memcmp(module->build_id, map->build_id, map->build_id_bytes) == 0
-                               : strcmp(module->name, map->filename) == 0;
+    return map->build_id_bytes
+               ? pf_build_id_is_same(module->build_id, module->build_id_bytes, map->build_id, map->build_id_bytes)
+               : strcmp(module->name, map->filename) == 0;
 }
 
 /*
@@ -54,8 +57,8 @@ static bool is_wanted(struct pf_pgo_modules *modules, const struct pf_pgo_module
         return false;
     if (!wanted->name && !wanted->build_id_bytes)
         return true;
-    if (module->build_id_bytes && module->build_id_bytes == wanted->build_id_bytes &&
-        memcmp(module->build_id, wanted->build_id, module->build_id_bytes) == 0)
+    if (module->build_id_bytes &&
+        pf_build_id_is_same(module->build_id, module->build_id_bytes, wanted->build_id, wanted->build_id_bytes))
         return true;
     if (!wanted->name || (strcmp(last_part(module->name), wanted->name) != 0 && !module->kernel))
         return false;
@@ -84,8 +87,9 @@ static uint64_t add_module(struct pf_pgo_modules *modules, const struct perfile_
 /* The number of the module that the map shows plus one; 0: out of memory. */
 static uint64_t module_of(struct pf_pgo_modules *modules, const struct perfile_map *map)
 {
-    const uint64_t hash =
-        map->build_id_bytes ? pf_hash_bytes(1, map->build_id, map->build_id_bytes) : pf_hash_text(map->filename);
+    const uint64_t hash = map->build_id_bytes
+                              ? pf_hash_bytes(1, map->build_id, pf_build_id_length(map->build_id, map->build_id_bytes))
+                              : pf_hash_text(map->filename);
     uint64_t first = 0;
     pf_map_get(&modules->by_name, hash, &first);
     for (uint64_t number = first; number; number = modules->modules[number - 1].next)

@@ -3,6 +3,7 @@
 #include "analysis/pgo/pgo.h"
 
 #include "analysis/pgo/parts.h"
+#include "base/build_id.h"
 #include "base/error.h"
 #include "base/sized.h"
 #include "base/text.h"
@@ -197,8 +198,7 @@ static uint32_t match_of(const struct pf_pgo_binary *binary)
         return PERFILE_PGO_MATCH_NONE;
     if (!module->build_id_bytes)
         return PERFILE_PGO_MATCH_NAME;
-    return file->build_id_bytes == module->build_id_bytes &&
-                   memcmp(file->build_id, module->build_id, file->build_id_bytes) == 0
+    return pf_build_id_is_same(file->build_id, file->build_id_bytes, module->build_id, module->build_id_bytes)
                ? PERFILE_PGO_MATCH_BUILD_ID
                : PERFILE_PGO_MATCH_FORCED;
 }

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "analysis/pgo/parts.h"
+#include "base/build_id.h"
 #include "base/error.h"
 #include "symbol/table_elf.h"
 
@@ -35,8 +36,7 @@ static bool is_same_file(const struct pf_pgo_file *a, const struct pf_pgo_file *
     if (!a->path || !b->path)
         return false;
     return a == b || strcmp(a->path, b->path) == 0 ||
-           (a->build_id_bytes && a->build_id_bytes == b->build_id_bytes &&
-            memcmp(a->build_id, b->build_id, a->build_id_bytes) == 0);
+           (a->build_id_bytes && pf_build_id_is_same(a->build_id, a->build_id_bytes, b->build_id, b->build_id_bytes));
 }
 
 static uint32_t find_binary(const struct perfile_pgo *pgo, const struct pf_pgo_file *file)
