@@ -322,7 +322,9 @@ static void go_on(struct pf_cs_flow *flow)
     struct source *source = flow->waiting;
     uint32_t used = 0;
     refresh_code(source);
-    note_response(flow, source, flow->csd.dt_process_data(source->tree, OCSD_OP_FLUSH, 0, 0, NULL, &used), 0);
+    const ocsd_datapath_resp_t response = flow->csd.dt_process_data(source->tree, OCSD_OP_FLUSH, 0, 0, NULL, &used);
+    const bool is_stuck = !flow->element_count && OCSD_DATA_RESP_IS_WAIT(response);
+    note_response(flow, source, is_stuck ? OCSD_RESP_FATAL_SYS_ERR : response, 0);
 }
 
 /* ---- ranges ------------------------------------------------------------------------------------------------------ */
