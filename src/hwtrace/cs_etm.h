@@ -5,7 +5,7 @@
 
 #include "hwtrace/packets.h"
 
-/* PF_CS_FRAME's payload is the source whose bytes come first. */
+/* PF_CS_FRAME's payload is the source of its first bytes. */
 enum { PF_CS_FRAME = PF_AUX_PAD + 1, PF_CS_BARRIER, PF_CS_RAW, PF_CS_KINDS };
 enum { PF_CS_FRAME_BYTES = 16 };
 

@@ -32,7 +32,7 @@ struct range {
 struct source {
     struct pf_cs_flow *flow;
     dcd_tree_handle_t tree;
-    bool tried, waits; /* for what it has to deliver to be taken */
+    bool tried, waits; /* until what it delivered is used */
     bool synced;
     unsigned zeros;   /* the last bytes, while it is not synchronized */
     uint64_t pending; /* bytes since it was */
@@ -65,7 +65,7 @@ struct pf_cs_flow {
     struct pf_flow_bytes *bytes;
     const struct pf_aux_recording *recording;
     int32_t cpu; /* of the queue */
-    int32_t tid; /* whose code is read, as far as the trace says */
+    int32_t tid; /* the thread that code is read of, as far as the trace says */
     struct source sources[SOURCES];
     struct source *waiting;
     uint8_t data[PF_CS_FRAME_BYTES], source_of[PF_CS_FRAME_BYTES]; /* the frame's bytes */
