@@ -226,7 +226,7 @@ static void report_used(const struct perfile_pgo_binary *binary, const struct pe
                  (unsigned long long)counts->functions_reached, (unsigned long long)counts->functions);
     pf_message_advice("%s: %s of %s used, %s%s; %s", base_name(binary->path), pf_grouped(counts->samples_used, used),
                       pf_counted(counts->samples, "samples", samples),
-                      pf_counted(counts->branches, "branches", branches), functions, match_text(binary));
+                      pf_counted(counts->branches, "records of branches", branches), functions, match_text(binary));
 }
 
 /* A line for each cause that took something away. */
@@ -240,9 +240,9 @@ static void report_drops(const struct perfile_pgo_binary *binary, const struct p
         {binary->has_branches ? counts->samples_without_branches : 0, "samples have no branch stack"},
         {counts->samples_of_calls, "samples have call stacks, which are not branches that were taken"},
         {counts->samples_filtered, "samples do not have all kinds of branches: no ranges are made of them"},
-        {counts->branches_outside, "branches come from other code or go there"},
-        {counts->branches_wrong_path, "branches were taken back by the processor, and do not count"},
-        {counts->branches_no_code, "branches dropped: an end is not an instruction"},
+        {counts->branches_outside, "records of branches from or to other code"},
+        {counts->branches_wrong_path, "records of branches that the processor took back; they do not count"},
+        {counts->branches_no_code, "records of branches dropped: an end is not an instruction"},
         {counts->ranges_backwards, "ranges dropped: the end is before the start"},
         {counts->ranges_long, "ranges dropped: longer than 1 MiB"},
         {counts->ranges_no_code, "ranges dropped: an end is not an instruction"},
