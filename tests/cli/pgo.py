@@ -200,6 +200,11 @@ def check_drops(test):
     jumps = HEAD + mapped(7, BASE) + sampled(7, BASE, stack=((0x2617, 0x261a, 2), (0x2607, 0x2600, 2)))
     status, got, messages = test.pgo('--format', 'profgen', test.record(jumps))
     test.check('over a return', (status, got, 'an unconditional jump lies between' in messages), (1, None, False))
+    nameless = test.folder / 'nameless/prog'
+    nameless.parent.mkdir()
+    nameless.write_bytes(program().replace(struct.pack('<IIQQ', 3, 2, 8, 24), struct.pack('<IIQQ', 99, 2, 8, 24)))
+    lines = [line.replace('F', 'f') for line in BOLT.splitlines()]
+    test.check('symbols without names', sorted(test.output(ONE, binary=nameless).splitlines()), sorted(lines))
     test.fails('a limit', ONE, 1, 'max_traces', '--limit-traces', '2')
 
 

@@ -90,7 +90,7 @@ static bool copy_names(struct pf_pgo_code *code, const struct pf_elf *elf, const
     const struct pf_elf_section *names =
         table->header.sh_link < elf->section_count ? &elf->sections[table->header.sh_link] : NULL;
     const uint8_t *data = names ? pf_elf_bytes(elf, names, &bytes) : NULL;
-    code->names = pf_text_copy(code->allocator, (const char *)data, data ? bytes : 0);
+    code->names = pf_text_copy(code->allocator, data ? (const char *)data : "", data ? bytes : 0);
     code->name_bytes = data ? bytes : 0;
     return code->names;
 }

@@ -156,11 +156,19 @@ static void link_instances(struct pf_pgo_lines *lines, const uint32_t *instance_
     }
 }
 
+/* The address of the first line or target of something is taken also where there is none at all. */
+static bool have_arrays(struct pf_pgo_lines *lines)
+{
+    return pf_grow(lines->allocator, &lines->lines, &lines->line_capacity, 1, sizeof(*lines->lines)) &&
+           pf_grow(lines->allocator, &lines->targets, &lines->target_capacity, 1, sizeof(*lines->targets)) &&
+           pf_grow(lines->allocator, &lines->instances, &lines->instance_capacity, 1, sizeof(*lines->instances));
+}
+
 void pf_pgo_lines_sort(struct pf_pgo_lines *lines)
 {
     const size_t count = pf_max(lines->instance_count, lines->line_count), bytes = (count + 1) * sizeof(uint32_t);
     uint32_t *index = pf_new(lines->allocator, bytes);
-    lines->failed |= !index;
+    lines->failed |= !index || !have_arrays(lines);
     if (lines->failed) {
         pf_free(lines->allocator, index, bytes);
         return;
