@@ -82,8 +82,7 @@ MISSING = {'sched-tiny2': '18% of the samples were lost while recording (3): rec
 # What reads AUX data, by kind; None: nothing does.
 PACKETS = 'perfile dump --aux prints the packets of AUX data (32 bytes of %s)'
 OURS = '--itrace makes samples of AUX data (32 bytes of %s)'
-SAMPLES = 'perf script --itrace decodes AUX data (32 bytes of %s)'
-TRACES = {1: ('Intel PT', [PACKETS, OURS]), 3: ('CoreSight ETM', [PACKETS, SAMPLES]), 4: ('Arm SPE', [PACKETS, OURS]),
+TRACES = {1: ('Intel PT', [PACKETS, OURS]), 3: ('CoreSight ETM', [PACKETS, OURS]), 4: ('Arm SPE', [PACKETS, OURS]),
           5: ('s390 CPU-MF', [PACKETS, OURS]), 6: ('HiSilicon PTT', [PACKETS]), 99: ('', [])}
 TRACE = ('record AUXTRACE_INFO auxtrace_type=%d priv=\n'
          'record AUXTRACE data_size=32 offset=0 reference=2000 idx=0 tid=7 cpu=0 reserved__=0 payload=zeros:32\n')
