@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "litter.h"
 
+#include "platform.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -10,7 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 enum { ENTRIES = 16, DEPTH_MAX = 3, TRIES = 100, PATH_BYTES = 4096, RANDOM_DIGITS = 8, NAME_BYTES_KEPT = 200 };
@@ -28,15 +29,6 @@ struct entry {
 };
 
 static struct entry entries[ENTRIES];
-
-/* As the kernel writes it: a handler of signals must not call readdir. */
-struct kernel_dirent {
-    uint64_t inode;
-    int64_t next;
-    uint16_t bytes;
-    uint8_t type;
-    char name[];
-};
 
 static bool remove_at(int folder, const char *name, int depth);
 
@@ -108,21 +100,29 @@ static bool is_left(int folder, const char *left, const struct outputs *outputs,
 
 /* ---- removing ---------------------------------------------------------------------------------------------------- */
 
+struct removal {
+    int folder;
+    const struct outputs *outputs; /* NULL: everything in the folder is removed, */
+    long pid;                      /* else what this process left of them */
+    int depth;
+};
+
+static void remove_entry(void *context, const struct pf_platform_entry *entry)
+{
+    const struct removal *removal = context;
+    const bool is_link_to_folder = !strcmp(entry->name, ".") || !strcmp(entry->name, "..");
+
+    if (!is_link_to_folder &&
+        (!removal->outputs || is_left(removal->folder, entry->name, removal->outputs, removal->pid)))
+        remove_at(removal->folder, entry->name, removal->depth + 1);
+}
+
 /* Everything in the folder; with `outputs` what process `pid` left of them. */
 static void remove_all_in(int fd, const struct outputs *outputs, long pid, int depth)
 {
-    _Alignas(8) char buffer[8192];
-    long got;
+    struct removal removal = {fd, outputs, pid, depth};
 
-    while ((got = syscall(SYS_getdents64, fd, buffer, sizeof(buffer))) > 0)
-        for (long at = 0; at < got;) {
-            const struct kernel_dirent *one = (const void *)(buffer + at);
-            const bool is_link_to_folder = !strcmp(one->name, ".") || !strcmp(one->name, "..");
-
-            if (!is_link_to_folder && (!outputs || is_left(fd, one->name, outputs, pid)))
-                remove_at(fd, one->name, depth + 1);
-            at += one->bytes;
-        }
+    pf_platform_list(fd, remove_entry, &removal);
 }
 
 /* Other threads may still make files in it: it is tried until nothing is left. */

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "reach.h"
 
+#include "platform.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -11,7 +13,6 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 enum { FILES_MAX = 256 };
@@ -99,12 +100,8 @@ static _Noreturn void serve(int socket)
 /* Closes all descriptors except the socket: the pager waits until every copy of its input is closed. */
 static int keep_alone(int socket)
 {
-    enum { CLOSE_RANGE = 436, SOME = 1024 };
-
     dup2(socket, 0);
-    if (syscall(CLOSE_RANGE, 1u, ~0u, 0u) != 0)
-        for (int fd = 1; fd < SOME; fd++)
-            close(fd);
+    pf_platform_close_from(1);
     return 0;
 }
 

@@ -6,6 +6,7 @@
  * before its files are removed.
  */
 #include "dataset.h"
+#include "platform.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -14,7 +15,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 static const char joining[] = "/_perfile/joining";
@@ -120,19 +120,6 @@ static bool link_others(const struct pf_swap *swap)
     return is_ok;
 }
 
-static int exchange(const char *a, const char *b)
-{
-#ifdef SYS_renameat2
-    enum { EXCHANGE = 2 }; /* RENAME_EXCHANGE, Linux 3.15 */
-    return (int)syscall(SYS_renameat2, AT_FDCWD, a, AT_FDCWD, b, EXCHANGE);
-#else
-    (void)a;
-    (void)b;
-    errno = ENOSYS;
-    return -1;
-#endif
-}
-
 static bool replace_in_steps(const struct pf_swap *swap)
 {
     char *old = NULL;
@@ -156,7 +143,7 @@ bool pf_stage_swap(const struct pf_dataset *dataset, struct pf_swap *swap)
     qsort(swap->replaced, swap->replaced_count, sizeof(*swap->replaced), compare_paths);
     is_ok = fd >= 0 && link_others(swap) && sync_folder(swap->stage);
     swap->in_steps = false;
-    if (is_ok && exchange(swap->stage, swap->folder) != 0) {
+    if (is_ok && pf_platform_exchange(AT_FDCWD, swap->stage, swap->folder) != 0) {
         swap->in_steps = errno == EINVAL || errno == ENOSYS || errno == EOPNOTSUPP;
         is_ok = swap->in_steps && replace_in_steps(swap);
     }

@@ -10,6 +10,7 @@
 #include "base/bytes.h"
 #include "base/error.h"
 #include "base/pairs.h"
+#include "platform/platform.h"
 
 #define NONE UINT32_MAX
 
@@ -403,7 +404,7 @@ static bool rank_functions(struct reading *r)
         if (a->functions[i].samples)
             a->order[a->ranked_count++] = (uint32_t)i;
     if (a->ranked_count)
-        qsort_r(a->order, a->ranked_count, sizeof(*a->order), compare_ranks, a->functions);
+        pf_platform_sort(a->order, a->ranked_count, sizeof(*a->order), compare_ranks, a->functions);
     return true;
 }
 

@@ -5,6 +5,7 @@
 
 #include "base/bytes.h"
 #include "base/error.h"
+#include "platform/platform.h"
 
 /* ---- reading ---- */
 
@@ -287,7 +288,7 @@ static bool list_tasks(struct pf_tasks *tasks)
     for (uint32_t i = 0; i < tasks->count; i++)
         if (!tasks->tasks[i].earlier)
             by_tid[count++] = i;
-    qsort_r(by_tid, count, sizeof(*by_tid), compare_tids, tasks->tasks);
+    pf_platform_sort(by_tid, count, sizeof(*by_tid), compare_tids, tasks->tasks);
     link_tasks(tasks, by_tid, count);
     list_family(tasks, 0, 0);
     for (size_t i = 0; i < count; i++)

@@ -6,13 +6,13 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/bytes.h"
 #include "base/locale.h"
 #include "base/memory.h"
 #include "io/sink.h"
+#include "platform/platform.h"
 
 enum { NAME_TRIES = 64, MODE = 0700 };
 
@@ -209,16 +209,6 @@ int pf_folder_take(const struct pf_folder *folder, int from, const char *prefix,
     return result;
 }
 
-/* The two change names. */
-static int exchange(int parent, const char *a, const char *b)
-{
-#ifdef RENAME_EXCHANGE
-    return renameat2(parent, a, parent, b, RENAME_EXCHANGE);
-#else /* musl before 1.2.6 has the system call only */
-    return (int)syscall(SYS_renameat2, parent, a, parent, b, 1 << 1);
-#endif
-}
-
 int pf_folder_commit(struct pf_folder *folder, bool sync, struct perfile_error *error)
 {
     if (sync && fsync(folder->directory) < 0 && errno != EINVAL)
@@ -233,7 +223,7 @@ int pf_folder_commit(struct pf_folder *folder, bool sync, struct perfile_error *
     if (errno != ENOTEMPTY && errno != EEXIST)
         return fail(folder, PERFILE_ERROR_WRITE, errno, error);
     /* the old one changes names with the new one, and goes when this is closed */
-    if (exchange(folder->parent, folder->temporary, folder->name) < 0)
+    if (pf_platform_exchange(folder->parent, folder->temporary, folder->name) < 0)
         return fail(folder, PERFILE_ERROR_WRITE, errno, error);
     if (sync)
         pf_sync_folder(folder->parent);

@@ -8,9 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/auxv.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <perfile/analysis.h>
@@ -19,6 +17,7 @@
 #include "base/bytes.h"
 #include "base/files.h"
 #include "base/sized.h"
+#include "platform/platform.h"
 #include "symbol/table_elf.h"
 
 /* Only a build id shows which of the installed kernels it is. */
@@ -129,7 +128,7 @@ int pf_machine_vdso(void)
     if (!image)
         return -1;
     const size_t bytes = (size_t)image->e_shoff + (size_t)image->e_shentsize * image->e_shnum;
-    const int fd = (int)syscall(SYS_memfd_create, "vdso", MFD_CLOEXEC);
+    const int fd = pf_platform_memory_file("vdso");
     if (fd < 0 || write(fd, image, bytes) == (ssize_t)bytes)
         return fd;
     close(fd);

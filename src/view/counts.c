@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/event_name.h"
 #include "view/reading.h"
+#include "platform/platform.h"
 
 struct counts {
     struct pf_reading reading; /* first */
@@ -96,7 +97,7 @@ static int list_round(struct counts *counts, struct perfile_error *error)
         if (passes(counts, &stat->positions[i]))
             counts->order[counts->count++] = i;
     if (counts->count)
-        qsort_r(counts->order, counts->count, sizeof(*counts->order), compare, &counts->stat);
+        pf_platform_sort(counts->order, counts->count, sizeof(*counts->order), compare, &counts->stat);
     return 0;
 }
 

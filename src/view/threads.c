@@ -5,6 +5,7 @@
 #include "analysis/tasks.h"
 #include "base/error.h"
 #include "view/reading.h"
+#include "platform/platform.h"
 
 struct threads {
     struct pf_reading reading; /* first */
@@ -179,7 +180,7 @@ static int list_threads(struct threads *threads, struct perfile_error *error)
     for (uint32_t i = 0; i < tasks->count; i++)
         if (is_shown(threads, &tasks->tasks[i]))
             threads->order[threads->count++] = i;
-    qsort_r(threads->order, threads->count, sizeof(*threads->order), compare, threads);
+    pf_platform_sort(threads->order, threads->count, sizeof(*threads->order), compare, threads);
     if (threads->none.samples || threads->none.lost)
         threads->order[threads->count++] = (uint32_t)tasks->count;
     return 0;

@@ -11,8 +11,9 @@ sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent))
 import hermetic
 
 # the table of CONTRIBUTING.md; `public` is what <perfile/*.h> declare
-READER = ['base', 'io', 'schema', 'format', 'model', 'hwtrace', 'edit', 'record']
+READER = ['platform', 'base', 'io', 'schema', 'format', 'model', 'hwtrace', 'edit', 'record']
 USES = {
+    'platform': [],
     'base': [],
     'io': ['base'],
     'schema': ['base'],
@@ -93,7 +94,7 @@ def check_locale(sources, layer, archive):
 
 def check_direction(layer, undefined, defined):
     public = {name for other in READER for name in defined.get(other, ()) if name.startswith('perfile_')}
-    allowed = set().union(*(public if other == 'public' else defined.get(other, ()) for other in [layer, *USES[layer]]))
+    allowed = set().union(*(public if other == 'public' else defined.get(other, ()) for other in [layer, 'platform', *USES[layer]]))
     ours = {name for name in undefined if name.startswith(('pf_', 'perfile_'))}
     return [f'{layer} uses {name}, which is above it' for name in sorted(ours - allowed)]
 
@@ -103,7 +104,7 @@ def check_includes(sources, layer):
     wrong = []
     for path in sorted((sources / layer).rglob('*.[ch]')):
         for other in re.findall(r'^#include "([a-z]+)/', path.read_text(), re.M):
-            if other not in (layer, *USES[layer]):
+            if other not in (layer, 'platform', *USES[layer]):
                 wrong.append(f'{layer}/{path.name} includes {other}/')
     return wrong
 

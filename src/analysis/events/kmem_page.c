@@ -8,6 +8,7 @@
 
 #include "analysis/events/advice.h"
 #include "base/error.h"
+#include "platform/platform.h"
 
 enum required {
 #define PF_KMEM_PAGE(id, ...) id,
@@ -428,7 +429,8 @@ void pf_pages_sort(struct pf_pages *pages, bool live)
         if (live)
             drop_dead(both[i]);
         if (both[i]->count)
-            qsort_r(both[i]->rows, both[i]->count, sizeof(*both[i]->rows), live ? compare_live : compare, &pages->keys);
+            pf_platform_sort(both[i]->rows, both[i]->count, sizeof(*both[i]->rows), live ? compare_live : compare,
+                             &pages->keys);
     }
     if (pages->gfp_count)
         qsort(pages->gfp_list, pages->gfp_count, sizeof(*pages->gfp_list), compare_gfps);

@@ -8,6 +8,7 @@
 
 #include "analysis/events/advice.h"
 #include "base/counted.h"
+#include "platform/platform.h"
 
 enum { CALL_SITE, POINTER, REQUESTED, ALLOCATED, NODE };
 
@@ -200,7 +201,7 @@ static int compare(const void *left, const void *right, void *keys)
 static void sort_rows(struct pf_slab *slab, struct pf_slab_rows *rows)
 {
     if (rows->count)
-        qsort_r(rows->rows, rows->count, sizeof(*rows->rows), compare, &slab->keys);
+        pf_platform_sort(rows->rows, rows->count, sizeof(*rows->rows), compare, &slab->keys);
     pf_map_close(&rows->index); /* the rows are elsewhere now */
     pf_map_open(&rows->index, slab->allocator);
 }
@@ -222,8 +223,7 @@ void pf_slab_notify(struct pf_slab *slab, pf_on_note *notify, void *context)
     if (!any)
         notify(context, "the recording has no events of allocations; record with: " PF_RECORD_SLAB);
     if (slab->unknown_frees) {
-        notify(context,
-               pf_count_of(slab->unknown_frees, "frees are without a recorded allocation", text));
+        notify(context, pf_count_of(slab->unknown_frees, "frees are without a recorded allocation", text));
     }
     if (slab->several_nodes)
         notify(context, "allocations are of several NUMA nodes; those of another node than the CPU's are not counted");

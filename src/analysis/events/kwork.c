@@ -9,6 +9,7 @@
 
 #include "analysis/events/advice.h"
 #include "base/counted.h"
+#include "platform/platform.h"
 
 enum step { RAISE, ENTRY, EXIT };
 enum { ID, NAME, FUNCTION = 1 };
@@ -330,7 +331,7 @@ void pf_kwork_sort(struct pf_kwork *kwork)
             kwork->rows[count++] = kwork->rows[i];
     kwork->count = count;
     if (count)
-        qsort_r(kwork->rows, count, sizeof(*kwork->rows), compare, kwork);
+        pf_platform_sort(kwork->rows, count, sizeof(*kwork->rows), compare, kwork);
 }
 
 #define RUNS "runs of interrupts, softirqs or works "

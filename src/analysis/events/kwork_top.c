@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "analysis/events/advice.h"
+#include "platform/platform.h"
 
 enum { MAX_CPUS = 8192 }; /* as many as kernels are built for */
 
@@ -267,7 +268,7 @@ void pf_kwork_top_sort(struct pf_kwork_top *top)
     share_out(top);
     top->count = keep_rows(top);
     if (top->count)
-        qsort_r(top->tasks, top->count, sizeof(*top->tasks), compare, &top->keys);
+        pf_platform_sort(top->tasks, top->count, sizeof(*top->tasks), compare, &top->keys);
 }
 
 void pf_kwork_top_notify(struct pf_kwork_top *top, pf_on_note *notify, void *context)

@@ -9,6 +9,7 @@
 #include "analysis/events/advice.h"
 #include "base/counted.h"
 #include "base/locale.h"
+#include "platform/platform.h"
 
 struct pf_lock_wait {
     uint64_t start, order;
@@ -511,7 +512,7 @@ void pf_locks_end(struct pf_locks *locks)
         locks->rows[i]->comm = comm ? comm : locks->rows[i]->comm;
     }
     if (locks->count)
-        qsort_r(locks->rows, locks->count, sizeof(*locks->rows), compare, &locks->keys);
+        pf_platform_sort(locks->rows, locks->count, sizeof(*locks->rows), compare, &locks->keys);
 }
 
 void pf_locks_notify(struct pf_locks *locks, pf_on_note *notify, void *context)

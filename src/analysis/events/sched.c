@@ -5,6 +5,7 @@
 
 #include "analysis/delivery.h"
 #include "base/error.h"
+#include "platform/platform.h"
 
 enum { PROGRESS_RECORDS = 4096 };
 
@@ -564,7 +565,7 @@ bool pf_latencies_end(struct pf_latencies *latencies, const struct pf_sched *sch
             latencies->rows[kept++] = latencies->rows[i];
     latencies->count = kept;
     if (kept)
-        qsort_r(latencies->rows, kept, sizeof(*latencies->rows), compare_latencies, latencies);
+        pf_platform_sort(latencies->rows, kept, sizeof(*latencies->rows), compare_latencies, latencies);
     return true;
 }
 
@@ -774,6 +775,6 @@ uint32_t *pf_sched_lifetimes_order(const struct pf_sched_lifetimes *lifetimes, c
     }
     (void)sched;
     if (*count)
-        qsort_r(order, *count, sizeof(*order), compare_lifetimes, (void *)(uintptr_t)lifetimes);
+        pf_platform_sort(order, *count, sizeof(*order), compare_lifetimes, (void *)(uintptr_t)lifetimes);
     return order;
 }

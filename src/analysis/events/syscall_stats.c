@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "analysis/events/sort_keys.h"
+#include "platform/platform.h"
 
 bool pf_syscall_by_parse(const char *text, enum pf_syscall_by *by)
 {
@@ -209,12 +210,12 @@ bool pf_syscall_stats_end(struct pf_syscall_stats *stats, uint64_t time)
     if (!take_open(stats, time))
         return false;
     if (stats->group_count)
-        qsort_r(stats->groups, stats->group_count, sizeof(*stats->groups), compare_groups, stats);
+        pf_platform_sort(stats->groups, stats->group_count, sizeof(*stats->groups), compare_groups, stats);
     for (size_t i = 0; i < stats->group_count; i++)
         if (!pf_map_put(&stats->group_index, stats->groups[i].group, i))
             return false;
     if (stats->count)
-        qsort_r(stats->rows, stats->count, sizeof(*stats->rows), compare_rows, stats);
+        pf_platform_sort(stats->rows, stats->count, sizeof(*stats->rows), compare_rows, stats);
     for (size_t i = stats->count; i-- > 0;) {
         uint64_t group;
         if (!pf_map_get(&stats->group_index, stats->rows[i]->group, &group))

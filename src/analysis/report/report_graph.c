@@ -12,6 +12,7 @@
 #include "analysis/report/columns.h"
 #include "analysis/report/graph.h"
 #include "base/bytes.h"
+#include "platform/platform.h"
 
 struct pf_graph_item {
     uint32_t node;
@@ -376,7 +377,7 @@ static int compare_branches(const void *left, const void *right, void *profile)
 void pf_graph_sort_by_code(const struct pf_graph *graph, struct pf_graph_branch *branches, size_t count)
 {
     if (count)
-        qsort_r(branches, count, sizeof(*branches), compare_code, graph->report->profile);
+        pf_platform_sort(branches, count, sizeof(*branches), compare_code, graph->report->profile);
 }
 
 /* Of a stack whose leaf is not in its callchain the end is above the leaf. */
@@ -470,7 +471,7 @@ bool pf_graph_expand(struct pf_graph *graph, const struct pf_graph_branch *branc
         return false;
     memcpy(items, graph->items, item_count * sizeof(*items));
     *count = fill_branches(*branches, items, item_count);
-    qsort_r(*branches, *count, sizeof(**branches), compare_branches, graph->report->profile);
+    pf_platform_sort(*branches, *count, sizeof(**branches), compare_branches, graph->report->profile);
     *count = count_shown(graph, *branches, *count);
     return true;
 }

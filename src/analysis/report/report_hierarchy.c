@@ -11,6 +11,7 @@
 #include "base/bytes.h"
 #include "base/pairs.h"
 #include "base/sort.h"
+#include "platform/platform.h"
 
 enum { NONE = UINT32_MAX };
 
@@ -341,7 +342,7 @@ static size_t sort_entries(struct order *order, const struct pf_report_levels *l
             if (order->growth->entries[i].level == level)
                 list[count++] = i;
         choose_order(order, levels, level);
-        qsort_r(list, count, sizeof(*list), compare_entries, order);
+        pf_platform_sort(list, count, sizeof(*list), compare_entries, order);
         for (uint32_t i = 0; i < count; i++)
             order->ranks[list[i]] = i;
     }

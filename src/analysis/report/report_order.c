@@ -9,6 +9,7 @@
 #include "analysis/report/report.h"
 #include "base/bytes.h"
 #include "base/sort.h"
+#include "platform/platform.h"
 
 enum {
     MAX_LEVELS = 2 * PF_REPORT_COLUMNS + 8,
@@ -164,7 +165,7 @@ static bool rank(struct pf_report *report, const struct ranking *ranking, uint32
             named[count++] = i;
     }
     if (count)
-        qsort_r(named, count, sizeof(*named), ranking->compare, report);
+        pf_platform_sort(named, count, sizeof(*named), ranking->compare, report);
     for (size_t i = 0; i < count; i++)
         (*ranks)[named[i]] = last += i && ranking->compare(&named[i - 1], &named[i], report) != 0;
     pf_free(report->allocator, named, named_capacity * sizeof(*named));
@@ -238,7 +239,7 @@ struct run {
 static void compare_run(struct order *order, const struct run *run)
 {
     order->start = run->level;
-    qsort_r(run->items, run->count, sizeof(*run->items), compare_items, order);
+    pf_platform_sort(run->items, run->count, sizeof(*run->items), compare_items, order);
 }
 
 /* The next rows of the run whose words are equal; false at the end. */

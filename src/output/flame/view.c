@@ -8,6 +8,7 @@
 #include "analysis/diff/names.h"
 #include "analysis/label.h"
 #include "base/parts.h"
+#include "platform/platform.h"
 
 struct entry {
     const char *text;
@@ -394,7 +395,7 @@ static void sort_children(const struct sorting *sorting, uint32_t *children, siz
 {
     enum { FEW = 8 };
     if (count > FEW) {
-        qsort_r(children, count, sizeof(*children), compare_children, (void *)(uintptr_t)sorting);
+        pf_platform_sort(children, count, sizeof(*children), compare_children, (void *)(uintptr_t)sorting);
         return;
     }
     for (size_t i = 1; i < count; i++) {

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/event_name.h"
+#include "platform/platform.h"
 
 /* Events that could not be opened have a line in each round; a hostile recording has many of both. */
 enum { UNSUPPORTED_MAX = 1 << 20 };
@@ -214,7 +215,7 @@ static void hide_idle(struct pf_stat_sheet *sheet)
 static void put_lines(struct pf_stat_sheet *sheet, const struct pf_stat_style *style)
 {
     if (sheet->line_count)
-        qsort_r(sheet->lines, sheet->line_count, sizeof(*sheet->lines), compare_lines, sheet);
+        pf_platform_sort(sheet->lines, sheet->line_count, sizeof(*sheet->lines), compare_lines, sheet);
     for (size_t i = 0; i < sheet->line_count; i++) /* where they are now: the keys are there, which needs no memory */
         (void)pf_map_put(&sheet->line_of, key_of_line(sheet->lines[i].event->index, sheet->lines[i].group), i);
     sum_groups(sheet);
@@ -270,13 +271,13 @@ static bool number_names(struct pf_stat_sheet *sheet, uint32_t *order)
     struct pf_stat_name *names = sheet->names;
     const size_t count = sheet->name_count;
     uint64_t known;
-    qsort_r(order, count, sizeof(*order), compare_names, names);
+    pf_platform_sort(order, count, sizeof(*order), compare_names, names);
     for (size_t i = 0, first = 0; i < count; i++) {
         const struct pf_stat_name *a = &names[order[first]], *b = &names[order[i]];
         first = compare_texts(a->text, a->bytes, b->text, b->bytes) ? i : first;
         names[order[i]].alike = order[first];
     }
-    qsort_r(order, count, sizeof(*order), compare_cgroups, names);
+    pf_platform_sort(order, count, sizeof(*order), compare_cgroups, names);
     for (size_t i = 0, first = 0; i < count; i++) {
         struct pf_stat_name *name = &names[order[i]];
         first = name->cgroup_text && names[order[first]].cgroup_text &&
