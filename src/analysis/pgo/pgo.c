@@ -133,9 +133,9 @@ static int check_build(const struct perfile_pgo *pgo, struct perfile_error *erro
         }
     return pf_about(error, own->path, strlen(own->path),
                     pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "binary",
-                            "%s is another build than the one that was recorded: its build id is %s, that of the "
-                            "recorded %s is %s",
-                            own->path, file, other->name, recorded));
+                            "another build than the recorded one: its build id is %s, that of the recorded %s is %s; "
+                            "it is %s",
+                            file, other->name, recorded, own->path));
 }
 
 int perfile_pgo_end(struct perfile_pgo *pgo, struct perfile_error *error)
