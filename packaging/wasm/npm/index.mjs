@@ -53,9 +53,9 @@ export async function instantiate(prepare) {
     }
 }
 
-function open(module, number, path) {
+function redirect(module, number, path) {
     module.FS.closeStream(number)
-    module.FS.open(path, module.FS.flagsToPermissionString ? 577 : 'w') // takes the lowest number that is free
+    module.FS.open(path, 'w') // takes the lowest number that is free
 }
 
 async function put(module, folder, files) {
@@ -95,8 +95,8 @@ export async function run(args, files = {}, environment = {}) {
         module.FS.writeFile('/err', '')
     })
     await put(module, '/work', given)
-    open(module, 1, '/out')
-    open(module, 2, '/err')
+    redirect(module, 1, '/out')
+    redirect(module, 2, '/err')
     const status = start(args)
     const made = {}
     for (const name of module.FS.readdir('/work'))
@@ -164,7 +164,6 @@ export class Recording {
     }
 }
 
-export function open_(content) {
+export function open(content) {
     return new Recording(content)
 }
-export { open_ as open }
