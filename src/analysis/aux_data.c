@@ -2,18 +2,13 @@
 #include "analysis/aux_data.h"
 
 #include "base/error.h"
+#include "hwtrace/records.h"
 
 /* ---- the data of one record -------------------------------------------------------------------------------------- */
 
-static bool is_sample_with_aux(const struct perfile_record *record)
-{
-    return record->type == PERFILE_RECORD_SAMPLE && record->event &&
-           record->event->attr->sample_type & PERFILE_SAMPLE_AUX;
-}
-
 bool pf_aux_payload_is_in(const struct perfile_record *record)
 {
-    return !record->damaged && (record->type == PERFILE_RECORD_AUXTRACE || is_sample_with_aux(record));
+    return !record->damaged && (record->type == PERFILE_RECORD_AUXTRACE || pf_aux_record_is_sample(record));
 }
 
 static int next_piece(void *context, const uint8_t **data, size_t *bytes, struct perfile_error *error)
@@ -27,13 +22,6 @@ static int next_piece(void *context, const uint8_t **data, size_t *bytes, struct
     return *bytes > 0;
 }
 
-static struct pf_aux_machine machine_of(struct perfile_reader *reader)
-{
-    const char *cpuid;
-    const bool known = perfile_feature_text(reader, PERFILE_FEATURE_CPUID, NULL, &cpuid, NULL) >= 0;
-    return pf_aux_machine_of(perfile_reader_file(reader)->big_endian, known ? cpuid : NULL);
-}
-
 int pf_aux_payload_open(struct pf_aux_payload *payload, struct perfile_reader *reader,
                         const struct perfile_record *record, const struct perfile_allocator *allocator,
                         struct perfile_error *error)
@@ -44,7 +32,7 @@ int pf_aux_payload_open(struct pf_aux_payload *payload, struct perfile_reader *r
         sample.aux.bytes = 0;
     *payload = (struct pf_aux_payload){.reader = reader, .in_sample = in_sample, .sample = sample.aux};
     payload->walk = (struct pf_aux_walk){.format = pf_aux_format_find(perfile_reader_counts(reader)->aux_type),
-                                         .machine = machine_of(reader),
+                                         .machine = pf_aux_machine_in(reader),
                                          .more = next_piece,
                                          .context = payload};
     payload->is_open = payload->walk.format;
@@ -93,45 +81,20 @@ static int sum_packets(struct pf_aux_collector *collector, const struct perfile_
     return result;
 }
 
-static int take_sample(struct pf_aux_collector *collector, const struct perfile_record *record,
-                       struct perfile_error *error)
-{
-    struct perfile_sample sample = PERFILE_SAMPLE_INIT;
-    struct pf_aux_queue *queue;
-    if (perfile_sample_decode(record, &sample, NULL) < 0 || !sample.aux.bytes)
-        return 0;
-    return pf_aux_queues_take_sample(&collector->queues, record, &sample, &queue)
-               ? sum_packets(collector, record, queue, error)
-               : pf_fail_memory(error, "trace");
-}
-
-/* The processor and the thread of an AUX record. */
-static struct pf_aux_record record_of(const struct pf_aux_collector *collector, const struct perfile_record *record,
-                                      const void *body)
-{
-    struct perfile_sample_id id = PERFILE_SAMPLE_ID_INIT;
-    struct pf_aux_record from = {.record = record, .body = body, .tid = -1, .cpu = -1};
-    if (record->type != PERFILE_RECORD_AUX || perfile_sample_id_decode(collector->reader, record, &id, NULL) < 0)
-        return from;
-    from.tid = id.present & PERFILE_SAMPLE_TID ? id.tid : -1;
-    from.cpu = id.present & PERFILE_SAMPLE_CPU ? (int32_t)id.cpu : -1;
-    return from;
-}
-
 int pf_aux_collector_take(struct pf_aux_collector *collector, const struct perfile_record *record,
                           struct perfile_error *error)
 {
     union pf_aux_body body;
-    struct pf_aux_queue *queue;
+    struct pf_aux_record from;
+    struct pf_aux_queue *queue = NULL;
+    bool kept = true;
     if (record->damaged)
         return 0;
-    if (is_sample_with_aux(record))
-        return take_sample(collector, record, error);
-    if (!pf_aux_queues_use(record->type) ||
-        perfile_record_decode(collector->reader, record, &body, sizeof(body), NULL) < 0)
-        return 0;
-    const struct pf_aux_record from = record_of(collector, record, &body);
-    if (!pf_aux_queues_take(&collector->queues, &from, &queue))
+    if (pf_aux_record_is_sample(record))
+        kept = pf_aux_queues_take_sample(&collector->queues, record, &queue);
+    else if (pf_aux_record_decode(collector->reader, record, &body, &from))
+        kept = pf_aux_queues_take(&collector->queues, &from, &queue);
+    if (!kept)
         return pf_fail_memory(error, "trace");
     return queue ? sum_packets(collector, record, queue, error) : 0;
 }

@@ -2,6 +2,7 @@
 #include "edit/cut_trace.h"
 
 #include "base/error.h"
+#include "hwtrace/records.h"
 
 /* ---- pieces ------------------------------------------------------------------------------------------------------ */
 
@@ -143,17 +144,10 @@ static int read_run(struct slicing *s, struct perfile_error *error)
 
 /* ---- queues ------------------------------------------------------------------------------------------------------ */
 
-static int read_buffer(void *context, const struct pf_aux_buffer *buffer, uint64_t at, uint8_t *to, size_t *bytes,
-                       struct perfile_error *error)
-{
-    struct perfile_reader *reader = context;
-    return pf_source_read(&reader->parts[buffer->part].source, buffer->position + at, to, *bytes, bytes, error);
-}
-
 static int read_runs(struct slicing *s, struct perfile_error *error)
 {
     int result = 0;
-    s->stream.read = read_buffer;
+    s->stream.read = pf_aux_read_buffer;
     s->stream.context = s->trace->reader;
     while (result == 0 && pf_aux_stream_next_run(&s->stream)) {
         pf_aux_walk_restart(&s->walk);
@@ -182,7 +176,7 @@ static int slice_queue(struct pf_cut_trace *trace, size_t index, const struct pf
     if (result < 0)
         return result;
     s.walk = (struct pf_aux_walk){.format = queues->format,
-                                  .machine = {.big_endian = trace->reader->file.big_endian},
+                                  .machine = pf_aux_machine_in(trace->reader),
                                   .more = pf_aux_stream_more,
                                   .context = &s.stream};
     const bool opened = pf_aux_walk_open(&s.walk, queues->allocator);
@@ -201,15 +195,12 @@ static int collect(struct pf_cut_trace *trace, struct perfile_error *error)
 {
     const struct perfile_record *record;
     union pf_aux_body body;
+    struct pf_aux_record from;
     int result;
-    while ((result = perfile_reader_next(trace->reader, &record, error)) > 0) {
-        const struct pf_aux_record from = {.record = record, .body = &body, .tid = -1, .cpu = -1};
-        if (record->damaged || !pf_aux_queues_use(record->type) ||
-            perfile_record_decode(trace->reader, record, &body, sizeof(body), NULL) < 0)
-            continue;
-        if (!pf_aux_queues_take(&trace->queues, &from, NULL))
+    while ((result = perfile_reader_next(trace->reader, &record, error)) > 0)
+        if (pf_aux_record_decode(trace->reader, record, &body, &from) &&
+            !pf_aux_queues_take(&trace->queues, &from, NULL))
             return pf_fail_memory(error, "cut");
-    }
     return result;
 }
 

@@ -11,6 +11,7 @@
 #include "base/locale.h"
 #include "base/map.h"
 #include "hwtrace/flow_samples.h"
+#include "hwtrace/records.h"
 
 enum { ID_STEP = 1000000000, MAX_LOST = 4096 };
 #define AFTER_ALL (UINT64_MAX - 1) /* a time after that of every record */
@@ -83,28 +84,12 @@ struct pf_decoding {
 /* ---- what the recording has -------------------------------------------------------------------------------------- */
 
 union body {
-    struct perfile_auxtrace auxtrace;
-    struct perfile_auxtrace_info info;
-    struct perfile_auxtrace_error error;
-    struct perfile_time_conv time_conv;
     struct perfile_aux aux;
-    struct perfile_aux_output_hw_id hw_id;
     struct perfile_comm comm;
     struct perfile_fork fork;
     struct perfile_itrace_start itrace_start;
     struct perfile_switch_cpu_wide switch_cpu_wide;
 };
-
-/* Samples may have AUX data, which continue nothing. */
-static int survey_sample(struct pf_decoding *decoding, const struct perfile_record *record, struct perfile_error *error)
-{
-    struct perfile_sample sample = {.size = sizeof(sample)};
-    struct pf_aux_queue *queue;
-    const bool has_aux = record->event && record->event->attr->sample_type & PERFILE_SAMPLE_AUX;
-    if (!has_aux || record->compressed || perfile_sample_decode(record, &sample, NULL) < 0 || !sample.aux.bytes)
-        return 0;
-    return pf_aux_queues_take_sample(&decoding->found, record, &sample, &queue) ? 0 : pf_fail_memory(error, "trace");
-}
 
 /* Of CoreSight the number has the source's in its low bits. */
 static int survey_hw_id(struct pf_decoding *decoding, const struct perfile_record *record, struct perfile_error *error)
@@ -129,24 +114,21 @@ static bool survey_piece(struct pf_decoding *decoding, const struct pf_aux_recor
                                     .cpu = from->cpu});
 }
 
+/* Where compressed samples are in the file is not known: their AUX data cannot be read later. */
 static int survey_record(struct pf_decoding *decoding, const struct perfile_record *record, struct perfile_error *error)
 {
-    union body body;
-    struct perfile_sample_id id = PERFILE_SAMPLE_ID_INIT;
-    if (record->type == PERFILE_RECORD_SAMPLE)
-        return survey_sample(decoding, record, error);
+    union pf_aux_body body;
+    struct pf_aux_record from;
+    struct pf_aux_queue *queue;
+    bool kept = true;
     if (record->type == PERFILE_RECORD_AUX_OUTPUT_HW_ID)
         return survey_hw_id(decoding, record, error);
-    if (!pf_aux_queues_use(record->type) || record->damaged ||
-        perfile_record_decode(decoding->reader, record, &body, sizeof(body), NULL) < 0)
-        return 0;
-    struct pf_aux_record from = {.record = record, .body = &body, .tid = -1, .cpu = -1};
-    if (record->type == PERFILE_RECORD_AUX && perfile_sample_id_decode(decoding->reader, record, &id, NULL) == 0) {
-        from.tid = id.present & PERFILE_SAMPLE_TID ? id.tid : -1;
-        from.cpu = id.present & PERFILE_SAMPLE_CPU ? (int32_t)id.cpu : -1;
-    }
-    const bool kept = record->type != PERFILE_RECORD_AUX || survey_piece(decoding, &from);
-    return kept && pf_aux_queues_take(&decoding->found, &from, NULL) ? 0 : pf_fail_memory(error, "trace");
+    if (pf_aux_record_is_sample(record) && !record->compressed)
+        kept = pf_aux_queues_take_sample(&decoding->found, record, &queue);
+    else if (pf_aux_record_decode(decoding->reader, record, &body, &from))
+        kept = (record->type != PERFILE_RECORD_AUX || survey_piece(decoding, &from)) &&
+               pf_aux_queues_take(&decoding->found, &from, NULL);
+    return kept ? 0 : pf_fail_memory(error, "trace");
 }
 
 static int survey(struct pf_decoding *decoding, struct perfile_error *error)
@@ -178,17 +160,15 @@ static const struct perfile_event *event_of_trace(const struct pf_decoding *deco
 
 static struct pf_aux_recording recording_of(const struct pf_decoding *decoding)
 {
-    struct perfile_reader *reader = decoding->reader;
-    const char *cpuid;
-    const bool known = perfile_feature_text(reader, PERFILE_FEATURE_CPUID, NULL, &cpuid, NULL) >= 0;
-    struct pf_aux_machine machine = pf_aux_machine_of(perfile_reader_file(reader)->big_endian, known ? cpuid : NULL);
+    const char *cpuid = pf_aux_cpuid(decoding->reader);
+    struct pf_aux_machine machine = pf_aux_machine_in(decoding->reader);
     machine.unformatted = decoding->found.unformatted;
     return (struct pf_aux_recording){.machine = machine,
                                      .priv = decoding->found.priv,
                                      .priv_count = decoding->found.priv_count,
                                      .config = decoding->from ? decoding->from->attr->config : 0,
                                      .source_cpus = decoding->source_cpus.size ? &decoding->source_cpus : NULL,
-                                     .midr = known ? strtoull(cpuid, NULL, 16) : 0};
+                                     .midr = cpuid ? strtoull(cpuid, NULL, 16) : 0};
 }
 
 static int find_decoder(struct pf_decoding *decoding, bool writes, struct perfile_error *error)
@@ -277,12 +257,6 @@ bool pf_decoding_event(const struct pf_decoding *decoding, unsigned index, struc
 
 /* ---- queues ------------------------------------------------------------------------------------------------------ */
 
-static int read_buffer(void *context, const struct pf_aux_buffer *buffer, uint64_t at, uint8_t *to, size_t *bytes,
-                       struct perfile_error *error)
-{
-    return perfile_reader_read_at(context, buffer->part, buffer->position + at, to, *bytes, bytes, error);
-}
-
 static size_t item_bytes(const struct pf_aux_decoder *decoder)
 {
     return decoder->item_bytes ? decoder->item_bytes : 1;
@@ -322,7 +296,7 @@ static int open_queue(struct pf_decoding *decoding, size_t index, struct perfile
     queue->tid = queue->pid = -1;
     queue->item = pf_new(decoding->allocator, item_bytes(decoder));
     queue->next_event = (uint16_t)decoder->event_count;
-    queue->stream.read = read_buffer;
+    queue->stream.read = pf_aux_read_buffer;
     queue->stream.context = decoding->reader;
     const bool opened = pf_aux_walk_open(&queue->walk, decoding->allocator) &&
                         pf_aux_stream_open(&queue->stream, &decoding->found, &decoding->found.items[index]) &&
@@ -409,7 +383,7 @@ static int begin_queue(struct pf_decoding *decoding, size_t index, struct perfil
     struct queue *queue = &decoding->queues[index];
     int result = open_queue(decoding, index, error);
     if (result == 0)
-        result = pf_aux_queue_find_repeated(&decoding->found, &decoding->found.items[index], read_buffer,
+        result = pf_aux_queue_find_repeated(&decoding->found, &decoding->found.items[index], pf_aux_read_buffer,
                                             decoding->reader, error);
     if (result == 0)
         result = seek(decoding, queue, error);

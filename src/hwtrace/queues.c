@@ -104,8 +104,8 @@ static bool take_buffer(struct pf_aux_queues *queues, const struct pf_aux_record
     return *queue;
 }
 
-bool pf_aux_queues_take_sample(struct pf_aux_queues *queues, const struct perfile_record *record,
-                               const struct perfile_sample *sample, struct pf_aux_queue **queue)
+bool pf_aux_queues_take_data(struct pf_aux_queues *queues, const struct perfile_record *record,
+                             const struct perfile_sample *sample, struct pf_aux_queue **queue)
 {
     const struct pf_aux_buffer buffer = {
         .part = record->part,

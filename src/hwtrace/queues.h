@@ -73,29 +73,22 @@ void pf_aux_queues_open(struct pf_aux_queues *queues, const struct perfile_alloc
 /* All zeros may be closed, too. */
 void pf_aux_queues_close(struct pf_aux_queues *queues);
 
-/* The decoded records that say something about traces. */
-union pf_aux_body {
-    struct perfile_auxtrace_info auxtrace_info;
-    struct perfile_auxtrace auxtrace;
-    struct perfile_aux aux;
-    struct perfile_time_conv time_conv;
-    struct perfile_auxtrace_error auxtrace_error;
-};
-
 /* A decoded record, and what its sample_id says. */
 struct pf_aux_record {
     const struct perfile_record *record;
-    const void *body; /* the member of union pf_aux_body for its type */
+    const void *body; /* struct perfile_auxtrace_info, perfile_auxtrace and so on, by its type */
     int32_t tid, cpu; /* of AUX records; -1: not known */
 };
 /* Whether records of this type say something about traces. */
 bool pf_aux_queues_use(uint32_t type);
-/* Collects what the record says. *queue is that of an AUXTRACE record, else NULL; the argument may be NULL. False when
- * out of memory. */
+/*
+ * Collects what the record says. *queue is that of an AUXTRACE record, else NULL; the argument may be NULL. False when out
+ * of memory.
+ */
 bool pf_aux_queues_take(struct pf_aux_queues *queues, const struct pf_aux_record *record, struct pf_aux_queue **queue);
 /* Collects the AUX data of a sample, which must have some. False when out of memory. */
-bool pf_aux_queues_take_sample(struct pf_aux_queues *queues, const struct perfile_record *record,
-                               const struct perfile_sample *sample, struct pf_aux_queue **queue);
+bool pf_aux_queues_take_data(struct pf_aux_queues *queues, const struct perfile_record *record,
+                             const struct perfile_sample *sample, struct pf_aux_queue **queue);
 /* What was lost of this queue; NULL: of all. */
 struct pf_aux_losses pf_aux_queues_lost(const struct pf_aux_queues *queues, const struct pf_aux_queue *queue);
 /* The sums of all queues. */

@@ -2,6 +2,7 @@
 /* The packets of hardware traces, in the order of the file. */
 #include "analysis/aux_data.h"
 #include "base/error.h"
+#include "hwtrace/records.h"
 #include "view/reading.h"
 
 struct packets {
@@ -85,10 +86,10 @@ static int begin_record(struct packets *packets, const struct perfile_record *re
 /* AUX records say whether CoreSight's bytes are in frames. */
 static int note_aux(struct packets *packets, const struct perfile_record *record, struct perfile_error *error)
 {
-    struct perfile_aux aux;
-    const struct pf_aux_record from = {.record = record, .body = &aux, .tid = -1, .cpu = -1};
-    if (record->type != PERFILE_RECORD_AUX || record->damaged ||
-        perfile_record_decode(packets->reading.table->reader, record, &aux, sizeof(aux), NULL) < 0)
+    union pf_aux_body body;
+    struct pf_aux_record from;
+    if (record->type != PERFILE_RECORD_AUX ||
+        !pf_aux_record_decode(packets->reading.table->reader, record, &body, &from))
         return 1;
     return pf_aux_queues_take(&packets->queues, &from, NULL) ? 1 : pf_fail_memory(error, "packets");
 }
