@@ -8,9 +8,6 @@
 struct branches {
     struct perfile_table *table;
     bool of_ranges;
-    bool done;
-    int result; /* how the reading ended */
-    struct perfile_error error;
     struct perfile_pgo *pgo;
     const struct pf_pgo_profile *profile; /* of the row */
     size_t binary, next;                  /* of the next row: its binary, and its number in that */
@@ -68,6 +65,7 @@ static void read_all(struct branches *view)
 {
     const struct perfile_table_options *options = &view->table->options;
     struct perfile_pgo_options how = PERFILE_PGO_OPTIONS_INIT;
+    struct pf_all_rows *all = &view->table->all;
     struct perfile_error ignored;
     how.filter = options->filter;
     how.symbols = options->symbols;
@@ -76,22 +74,23 @@ static void read_all(struct branches *view)
     how.unmatched = options->unmatched;
     how.unmatched_context = options->unmatched_context;
     how.allocator = view->table->allocator;
-    view->done = true;
-    view->result = perfile_pgo_open(&how, &view->pgo, &view->error);
-    if (view->result < 0)
+    all->read = true;
+    all->result = perfile_pgo_open(&how, &view->pgo, &all->error);
+    if (all->result < 0)
         return;
-    view->result = perfile_pgo_add(view->pgo, view->table->reader, &view->error);
-    /* rows that are known by then come also where the reading ends with an error */
-    const int ended = perfile_pgo_end(view->pgo, view->result < 0 ? &ignored : &view->error);
-    view->result = view->result < 0 ? view->result : ended;
+    all->result = perfile_pgo_add(view->pgo, view->table->reader, &all->error);
+    const int ended = perfile_pgo_end(view->pgo, all->result < 0 ? &ignored : &all->error);
+    all->result = all->result < 0 ? all->result : ended;
 }
 
 static int next_row(void *state, struct perfile_error *error)
 {
     struct branches *view = state;
-    if (!view->done)
+    const struct pf_all_rows *all = &view->table->all;
+    if (!all->read)
         read_all(view);
-    while (view->pgo && view->result != PERFILE_ERROR_MEMORY &&
+    /* rows that are known by then come also where the reading ended with an error */
+    while (view->pgo && all->result != PERFILE_ERROR_MEMORY &&
            (view->profile = pf_pgo_profile_at(view->pgo, view->binary))) {
         view->row = view->next++;
         if (view->row < (view->of_ranges ? view->profile->range_count : view->profile->branch_count))
@@ -99,9 +98,9 @@ static int next_row(void *state, struct perfile_error *error)
         view->binary++;
         view->next = 0;
     }
-    if (view->result < 0 && error)
-        *error = view->error;
-    return view->result;
+    if (all->result < 0 && error)
+        *error = all->error;
+    return all->result;
 }
 
 static void close_branches(void *state)
@@ -112,9 +111,7 @@ static void close_branches(void *state)
 static void losses(const void *state, struct perfile_losses *losses)
 {
     const struct branches *view = state;
-    const struct perfile_counts *counts = perfile_reader_counts(view->table->reader);
-    losses->filtered = view->pgo ? pf_pgo_left_out(view->pgo) : 0;
-    losses->lost = counts->lost_samples ? counts->lost_samples : counts->lost_events;
+    pf_table_count_losses(view->table, view->pgo ? pf_pgo_left_out(view->pgo) : 0, losses);
 }
 
 static void notes(void *state, pf_on_note *notify, void *context)

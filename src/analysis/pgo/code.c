@@ -385,7 +385,8 @@ unsigned pf_pgo_instruction_bytes(const struct pf_pgo_code *code, uint64_t addre
     return (unsigned)(next_bit(region->starts, at + 1, length) - at);
 }
 
-bool pf_pgo_crosses_jump(const struct pf_pgo_code *code, uint64_t first, uint64_t end)
+/* An unconditional jump or a return starts at an address from `first` on, before `end`. */
+static bool crosses_jump(const struct pf_pgo_code *code, uint64_t first, uint64_t end)
 {
     for (const struct region *region; first < end && (region = region_at(code, first)); first = region->end) {
         const uint64_t from = first > region->start ? first - region->start : 0;
@@ -395,4 +396,18 @@ bool pf_pgo_crosses_jump(const struct pf_pgo_code *code, uint64_t first, uint64_
             return true;
     }
     return false;
+}
+
+bool pf_pgo_range_is_usable(const struct pf_pgo_code *code, const struct pf_pgo_range *range,
+                            struct perfile_pgo_counts *counts)
+{
+    if (!pf_pgo_is_instruction(code, range->begin) || !pf_pgo_is_instruction(code, range->end)) {
+        pf_add_to_sum(&counts->ranges_no_code, range->count);
+        return false;
+    }
+    if (crosses_jump(code, range->begin, range->end)) {
+        pf_add_to_sum(&counts->ranges_jumps, range->count);
+        return false;
+    }
+    return true;
 }

@@ -6,7 +6,7 @@
 #ifndef PF_ANALYSIS_PGO_CODE_H
 #define PF_ANALYSIS_PGO_CODE_H
 
-#include "base/memory.h"
+#include "analysis/pgo/pgo.h"
 
 /* A FUNC symbol; one without a size reaches up to the next one, or the end of its section. */
 struct pf_pgo_function {
@@ -43,7 +43,11 @@ bool pf_pgo_is_instruction(const struct pf_pgo_code *code, uint64_t address);
 bool pf_pgo_next_instruction(const struct pf_pgo_code *code, uint64_t address, uint64_t last, uint64_t *start);
 /* Its bytes, up to where the next one starts. 0: no instruction starts there. */
 unsigned pf_pgo_instruction_bytes(const struct pf_pgo_code *code, uint64_t address);
-/* An unconditional jump or a return starts at an address from `first` on, before `end`. */
-bool pf_pgo_crosses_jump(const struct pf_pgo_code *code, uint64_t first, uint64_t end);
+/*
+ * Returns whether both ends of the range are instructions, and no instruction before the last one is an unconditional jump
+ * or a return. A range that is not usable is counted by its reason.
+ */
+bool pf_pgo_range_is_usable(const struct pf_pgo_code *code, const struct pf_pgo_range *range,
+                            struct perfile_pgo_counts *counts);
 
 #endif

@@ -30,33 +30,19 @@ struct making {
 
 /* ---- what is usable ---------------------------------------------------------------------------------------------- */
 
-static bool is_usable(struct making *m, const struct pf_pgo_range *range)
-{
-    const struct pf_pgo_code *code = m->request->code;
-    if (!pf_pgo_is_instruction(code, range->begin) || !pf_pgo_is_instruction(code, range->end)) {
-        pf_add_to_sum(&m->counts->ranges_no_code, range->count);
-        return false;
-    }
-    if (pf_pgo_crosses_jump(code, range->begin, range->end)) {
-        pf_add_to_sum(&m->counts->ranges_jumps, range->count);
-        return false;
-    }
-    return true;
-}
-
 /* Without branches each address is a range of one instruction. */
 static void gather_ranges(struct making *m)
 {
     const struct pf_pgo_profile *profile = m->request->profile;
     for (size_t i = 0; i < profile->range_count && profile->has_branches && !m->failed; i++) {
         const struct pf_pgo_range *range = &profile->ranges[i];
-        if (is_usable(m, range))
+        if (pf_pgo_range_is_usable(m->request->code, range, m->counts))
             m->failed = !pf_pgo_pieces_add(&m->ranges, range->begin, range->end + 1, range->count);
     }
     for (size_t i = 0; i < profile->address_count && !profile->has_branches && !m->failed; i++) {
         const struct pf_pgo_address *address = &profile->addresses[i];
         const struct pf_pgo_range range = {address->address, address->address, address->count};
-        if (is_usable(m, &range))
+        if (pf_pgo_range_is_usable(m->request->code, &range, m->counts))
             m->failed = !pf_pgo_pieces_add(&m->ranges, range.begin, range.begin + 1, range.count);
     }
 }

@@ -38,12 +38,7 @@ static void take_ranges(struct usable *usable, const struct pf_pgo_writing *writ
     const struct pf_pgo_profile *profile = writing->profile;
     for (size_t i = 0; i < profile->range_count; i++) {
         const struct pf_pgo_range *range = &profile->ranges[i];
-        const bool is_code = pf_pgo_is_instruction(code, range->begin) && pf_pgo_is_instruction(code, range->end);
-        if (!is_code)
-            pf_add_to_sum(&writing->counts->ranges_no_code, range->count);
-        else if (pf_pgo_crosses_jump(code, range->begin, range->end))
-            pf_add_to_sum(&writing->counts->ranges_jumps, range->count);
-        else
+        if (pf_pgo_range_is_usable(code, range, writing->counts))
             usable->ranges[usable->range_count++] = *range;
     }
 }
