@@ -251,7 +251,10 @@ static void say_lost(const struct perfile_counts *counts, const char *input)
                           input, percent, lost);
 }
 
-/* What makes samples of these traces; perf, which refuses s390, and prints only packets of HiSilicon PTT, decodes the rest. */
+/*
+ * What makes samples of these traces; perf, which refuses s390, and prints only packets of HiSilicon PTT, decodes the
+ * rest.
+ */
 static const char *decoder_of(uint32_t type)
 {
     static const char *const decoders[] = {

@@ -7,7 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Makes the array at *pointer large enough for `count` elements of `bytes` bytes. False: out of memory, and the same. */
+/*
+ * Makes the array at *pointer large enough for `count` elements of `bytes` bytes. False: out of memory, and the same.
+ */
 static inline bool pf_array_grow(void *pointer, size_t *capacity, size_t count, size_t bytes)
 {
     const size_t more = count < 16 ? 16 : 2 * count;

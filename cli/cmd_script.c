@@ -130,7 +130,10 @@ static bool is_script_of_perf(const struct pf_command *command, const struct pf_
     return true;
 }
 
-/* --itrace and the fields of views of a trace; what the user gave stays. False: there is no such view. */
+/*
+ * --itrace and the fields of views of a trace; what the user chose stays. Returns false where the name is not that of a
+ * view.
+ */
 static bool choose_view(struct pf_settings *settings)
 {
     const struct settings *own = pf_own(settings);

@@ -188,8 +188,8 @@ static size_t find_break(const char *line, size_t bytes, size_t columns)
 }
 
 /*
- * For people at a terminal: long lines go on below, indented. `before` is the width of what is on the first line already.
- * Returns the bytes put into `to`.
+ * For people at a terminal: long lines go on below, indented. `before` is the width of what is on the first line
+ * already. Returns the bytes put into `to`.
  */
 static size_t wrap(const char *line, size_t bytes, size_t before, char *to, size_t capacity)
 {

@@ -38,8 +38,8 @@ struct pf_profile_columns {
 /* Columns that a list can have, apart from fields of tracepoints; NULL after the last. */
 const char *pf_profile_column_at(size_t index, const char **doc);
 /*
- * Takes a list such as "comm,dso"; what is not a column of its own must be a tag of the profile, which may be NULL: then
- * any tag will do. A status. Close them after failures, too, by freeing `names`.
+ * Takes a list such as "comm,dso"; what is not a column of its own must be a tag of the profile, which may be NULL:
+ * then any tag will do. A status. Close them after failures, too, by freeing `names`.
  */
 int pf_profile_columns_choose(struct pf_profile_columns *chosen, const char *verb, const char *list,
                               const struct perfile_profile *profile);

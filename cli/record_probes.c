@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A process that does nothing else waits until the recorder closes a pipe, by whatever end, and then removes its probes:
- * the recorder itself could not, when it is killed, as the kernel keeps probes while their events are open. If both are
- * killed, a file with their names is left, which the next recording looks for.
+ * A process that does nothing else waits until the recorder closes a pipe, by whatever end, and then removes its
+ * probes: the recorder itself could not, when it is killed, as the kernel keeps probes while their events are open. If
+ * both are killed, a file with their names is left, which the next recording looks for.
  */
 #include "record_probes.h"
 #include "message.h"

@@ -8,8 +8,8 @@
 struct pf_record_probes;
 
 /*
- * Adds the probes of settings->record.probes, and their events to those that are recorded. First it removes what earlier
- * recordings have left that were killed. *probes is NULL when no probe was
+ * Adds the probes of settings->record.probes, and their events to those that are recorded. First it removes what
+ * earlier recordings have left that were killed. *probes is NULL when no probe was
  * asked for. PF_STATUS_OK, or another status after a message.
  */
 int pf_record_probes_open(struct pf_settings *settings, struct pf_record_probes **probes);

@@ -40,8 +40,9 @@ int pf_workload_signals(const char *verb, bool snapshots, int *signals);
 /* What -g stands for: as perf has it for scripts that call us so. */
 const char *pf_usual_call_graph(void);
 /*
- * Where the system allows it, a process of the usual priority and its later threads run before others, so that they read the buffers in
- * time; the command, which was forked before, does not. Returns the former priority, for setpriority(2).
+ * Where the system allows it, a process of the usual priority and its later threads run before others, so that they
+ * read the buffers in time; the command, which was forked before, does not. Returns the former priority, for
+ * setpriority(2).
  */
 int pf_workload_go_first(void);
 /* Prints why it cannot be recorded, as a message of the verb; the exit status for that. */

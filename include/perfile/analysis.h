@@ -513,8 +513,8 @@ struct perfile_output_options {
      */
     const struct perfile_allocator *allocator;
     /*
-     * export, stat, diff: further recordings, whose profiles export merges with that of the reader. Each must be at its start,
-     * and is read to its end. `more_paths` (as perfile_symbol_options.recording) or members of it may be NULL.
+     * export, stat, diff: further recordings, whose profiles export merges with that of the reader. Each must be at its
+     * start, and is read to its end. `more_paths` (as perfile_symbol_options.recording) or members of it may be NULL.
      */
     struct perfile_reader *const *more;
     const char *const *more_paths;
@@ -579,8 +579,8 @@ PERFILE_API size_t perfile_code_read(void *code, struct perfile_session *session
                                      void *to, size_t bytes);
 
 /*
- * Samples of a hardware trace, such as those of Intel PT or Arm SPE: what reads the samples of the recording from now on
- * (outputs, profiles, tables ...) gets those that are made of the trace among them, and the reader has their events.
+ * Samples of a hardware trace, such as those of Intel PT or Arm SPE: what reads the samples of the recording from now
+ * on (outputs, profiles, tables ...) gets those that are made of the trace among them, and the reader has their events.
  */
 struct perfile_trace_options {
     size_t size;                                  /* sizeof(struct perfile_trace_options) */
@@ -590,8 +590,8 @@ struct perfile_trace_options {
 };
 #define PERFILE_TRACE_OPTIONS_INIT PERFILE_SIZED(struct perfile_trace_options)
 /*
- * The reader is at its start, and is read once. Errors: ABSENT (the recording has no trace, or is a stream), UNSUPPORTED
- * (another trace), ARGUMENT, and those of perfile_reader_next.
+ * The reader is at its start, and is read once. Errors: ABSENT (the recording has no trace, or is a stream),
+ * UNSUPPORTED (another trace), ARGUMENT, and those of perfile_reader_next.
  */
 PERFILE_API PERFILE_MUST_CHECK int perfile_trace_open(struct perfile_reader *reader,
                                                       const struct perfile_trace_options *options,
@@ -649,7 +649,7 @@ PERFILE_API PERFILE_MUST_CHECK int perfile_unwind_stage_counts(const struct perf
 enum perfile_unwind_reason { PERFILE_UNWIND_CUT, PERFILE_UNWIND_LOST, PERFILE_UNWIND_GONE, PERFILE_UNWIND_REASONS };
 /*
  * The files in which unwinding ended for a reason, those with the most samples first, and in how many samples; at most
- * 32. NULL: there are no more.
+ * 32. NULL after the last.
  */
 PERFILE_API const char *perfile_unwind_stage_lost(const struct perfile_unwind_stage *stage, unsigned reason,
                                                   size_t index, uint64_t *samples);

@@ -161,7 +161,7 @@ struct perfile_inject_options {
     /*
      * The code that a process (-1: the kernel) had at an address at that time: copies up to `bytes` bytes, and returns
      * how many there were. Traces of the flow of a program are decoded with it. perfile_code_read of
-     * <perfile/analysis.h> is one. NULL: there is no code.
+     * <perfile/analysis.h> is one. NULL: inject reads no code.
      */
     size_t (*read_code)(void *context, struct perfile_session *session, int32_t pid, uint64_t address, void *to,
                         size_t bytes);

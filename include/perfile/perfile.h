@@ -41,8 +41,8 @@
  *                initialisers. Members that the caller's header does not know have their defaults, or are left out of
  *                results. Options that the library does not know must be zero, and such results are zeroed. ARGUMENT
  *                says that the size is not set, or that an option is too new.
- *              - Those of records.h without `size` (what stands in a recording: its records, their elements,
- * attributes) and perfile_branch and perfile_read_value: the same rules, and their sizeof is an argument of the call.
+ *              - Those of records.h without `size` (what stands in a recording: its records, their elements, attributes)
+ *                and perfile_branch and perfile_read_value: the same rules, and their sizeof is an argument of the call.
  *              - Those that the library makes and gives out by pointer: read them there, and do not copy the struct. A
  *                program that may run with a library older than the header calls perfile_version_number before it reads
  *                members that are younger than that.
@@ -492,9 +492,9 @@ PERFILE_API PERFILE_MUST_CHECK int perfile_reader_payload(struct perfile_reader 
                                                           size_t *bytes, struct perfile_error *error);
 
 /*
- * Reads up to `bytes` bytes of the recording as they are in the file `part` of it, from `offset` on, both as records have
- * them (payload_offset): *got is less only at the end. For payloads of records that were read before; what the reader
- * gives next stays the same. ABSENT: the recording is a stream; READ.
+ * Reads up to `bytes` bytes of the recording as they are in the file `part` of it, from `offset` on, both as records
+ * have them (payload_offset): *got is less only at the end. For payloads of records that were read before; what the
+ * reader gives next stays the same. ABSENT: the recording is a stream; READ.
  */
 PERFILE_API PERFILE_MUST_CHECK int perfile_reader_read_at(struct perfile_reader *reader, uint32_t part, uint64_t offset,
                                                           void *to, size_t bytes, size_t *got,
@@ -535,14 +535,16 @@ PERFILE_API const struct perfile_diagnostic *perfile_diagnostic_get(const struct
 /* ---- events ------------------------------------------------------------------------------------------------- */
 
 /*
- * Adds an event that the recording does not have: its samples are made of other data. The attr, the ids and the name are
- * copied; *event lives as long as the reader. MEMORY, LIMIT.
+ * Adds an event that the recording does not have: its samples are made of other data. The attr, the ids and the name
+ * are copied; *event lives as long as the reader. MEMORY, LIMIT.
  */
 PERFILE_API PERFILE_MUST_CHECK int
 perfile_reader_add_event(struct perfile_reader *reader, const struct perfile_attr *attr, const struct perfile_u64s *ids,
                          const char *name, const struct perfile_event **event, struct perfile_error *error);
-/* Something that belongs to the reader from now on, instead of what was there before. `close` is called with it when the
- * reader is closed, before anything of it is. */
+/*
+ * Something that belongs to the reader from now on, instead of what was there before. `close` is called with it when the
+ * reader is closed, before anything of the reader is freed.
+ */
 PERFILE_API void perfile_reader_attach(struct perfile_reader *reader, void *attachment,
                                        void (*close)(void *attachment));
 /* NULL: there is nothing. */

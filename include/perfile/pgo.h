@@ -110,10 +110,13 @@ struct perfile_pgo_binary {
 
 /* Those with the most samples first. */
 PERFILE_API size_t perfile_pgo_binary_count(const struct perfile_pgo *pgo);
-/* ARGUMENT: there is no such binary, or binary->size is not set. */
+/* ARGUMENT: the index is not that of a binary, or binary->size is not set. */
 PERFILE_API PERFILE_MUST_CHECK int perfile_pgo_binary_at(const struct perfile_pgo *pgo, size_t index,
                                                          struct perfile_pgo_binary *binary);
-/* Those of a binary; SIZE_MAX: of the recordings. ARGUMENT: there is no such binary, or counts->size is not set. */
+/*
+ * Those of a binary; SIZE_MAX: of the recordings. ARGUMENT: the index is not that of a binary, or counts->size is not
+ * set.
+ */
 PERFILE_API PERFILE_MUST_CHECK int perfile_pgo_counts_get(const struct perfile_pgo *pgo, size_t binary,
                                                           struct perfile_pgo_counts *counts);
 
@@ -142,7 +145,7 @@ struct perfile_pgo_address {
 };
 #define PERFILE_PGO_ADDRESS_INIT PERFILE_SIZED(struct perfile_pgo_address)
 
-/* In ascending order. ARGUMENT: there is no such binary or row, or its size is not set. */
+/* In ascending order. ARGUMENT: an index is not that of a binary or row, or the size is not set. */
 PERFILE_API PERFILE_MUST_CHECK int perfile_pgo_branch_at(const struct perfile_pgo *pgo, size_t binary, uint64_t index,
                                                          struct perfile_pgo_branch *branch);
 PERFILE_API PERFILE_MUST_CHECK int perfile_pgo_range_at(const struct perfile_pgo *pgo, size_t binary, uint64_t index,
@@ -170,7 +173,7 @@ struct perfile_pgo_write_options {
 
 /*
  * Writes the profile of one binary. ABSENT: nothing is usable, nothing was written, and the message says why. Other
- * errors: ARGUMENT (there is no such binary, unknown format), MEMORY, WRITE, those of reading the binary.
+ * errors: ARGUMENT (the index is not that of a binary, unknown format), MEMORY, WRITE, those of reading the binary.
  */
 PERFILE_API PERFILE_MUST_CHECK int perfile_pgo_write(const struct perfile_pgo *pgo, size_t binary,
                                                      const struct perfile_pgo_write_options *options,

@@ -6,8 +6,9 @@
  *
  *     perfile_stream_open -> perfile_stream_next ... -> perfile_stream_close
  *     perfile_profile_open (-> perfile_profile_merge) -> perfile_profile_*_at ... -> perfile_profile_close
- *     perfile_calls_open -> perfile_calls_start -> perfile_calls_add ... -> perfile_calls_sum -> perfile_calls_total
- * ... perfile_resolver_open -> perfile_resolver_frames ... -> perfile_resolver_close
+ *     perfile_calls_open -> perfile_calls_start -> perfile_calls_add ... -> perfile_calls_sum
+ *         -> perfile_calls_total ...
+ *     perfile_resolver_open -> perfile_resolver_frames ... -> perfile_resolver_close
  *
  * ---- streams ----
  *

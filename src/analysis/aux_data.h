@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * AUX data while a recording is read: the payload of the AUXTRACE record in hand, or the part of a sample, and what all of
- * them add up to. dump, info and the views of traces use them.
+ * AUX data while a recording is read: the payload of the AUXTRACE record in hand, or the part of a sample, and what all
+ * of them add up to. dump, info and the views of traces use them.
  */
 #ifndef PF_ANALYSIS_AUX_DATA_H
 #define PF_ANALYSIS_AUX_DATA_H

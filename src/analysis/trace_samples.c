@@ -92,7 +92,7 @@ struct trace {
     struct perfile_code_reader *code;
     struct perfile_session *session;
     const struct perfile_event *events[MAX_EVENTS]; /* by their index in the decoder */
-    const struct perfile_record *waiting;           /* NULL: there is none of which notice has to be taken */
+    const struct perfile_record *waiting;           /* the last record, until the decoding has noticed it; else NULL */
     struct perfile_record record;
     uint8_t *data; /* of the record */
     bool swaps;    /* its numbers have the other byte order */

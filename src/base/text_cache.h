@@ -43,7 +43,9 @@ void pf_text_cache_open(struct pf_text_cache *kept, const struct perfile_allocat
 /* Discards all texts; more can be added then. */
 void pf_text_cache_discard(struct pf_text_cache *kept);
 void pf_text_cache_close(struct pf_text_cache *kept);
-/* In two steps: zeroed memory for a text, which may be filled, and its publication. It replaces a text with its keys. */
+/*
+ * In two steps: zeroed memory for a text, which may be filled, and its publication. It replaces a text with its keys.
+ */
 struct pf_text_cache_text *pf_text_cache_new(struct pf_text_cache *kept, const struct pf_text_cache_text *head);
 /* False when out of memory. */
 bool pf_text_cache_publish(struct pf_text_cache *kept, const struct pf_text_cache_text *text);

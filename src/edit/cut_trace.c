@@ -43,7 +43,7 @@ struct slicing {
     struct pf_aux_stream stream;
     struct pf_aux_walk walk;
     struct segment segment; /* that is read */
-    struct segment before;  /* and the one before, which lasts until this one begins; end 0: there is none */
+    struct segment before;  /* and the one before, which lasts until this one begins; end 0 before the first */
     size_t first_piece;     /* of the queue */
     uint64_t start, end;    /* of the run, what is kept; end 0: nothing so far */
     bool has_times;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What of hardware traces belongs to a slice of time: of each payload a piece, from where decoding can start to where the
- * slice ends. The recording is read once before for that, as times may be in a later payload.
+ * What of hardware traces belongs to a slice of time: of each payload a piece, from where decoding can start to where
+ * the slice ends. The recording is read once before for that, as times may be in a later payload.
  */
 #ifndef PF_EDIT_CUT_TRACE_H
 #define PF_EDIT_CUT_TRACE_H

@@ -171,8 +171,8 @@ static void show_module(struct pf_feature_walk *w)
 }
 
 /*
- * FileFeature {1 path, 2 type, 3 min_vaddr, 4 repeated Symbol, 5 DexFile, 6 ElfFile, 7 KernelModule}, and of perfile's own
- * 100 content: the complete file
+ * FileFeature {1 path, 2 type, 3 min_vaddr, 4 repeated Symbol, 5 DexFile, 6 ElfFile, 7 KernelModule}, and of perfile's
+ * own 100 content: the complete file
  */
 enum { FILE_PATH = 1, FILE_TYPE, FILE_MIN_VADDR, FILE_SYMBOL, FILE_DEX, FILE_ELF, FILE_MODULE, FILE_FIELDS };
 enum { FILE_CONTENT = 100 };

@@ -122,7 +122,7 @@ struct perfile_reader {
         void (*closed)(void *context);                                  /* the reader was closed */
         void *context;
     } follower;       /* of sessions */
-    void *attachment; /* NULL: there is none */
+    void *attachment; /* of the caller, or NULL */
     void (*close_attachment)(void *attachment);
     int directory; /* of a directory recording, for what lies beside its files; -1: none */
 };

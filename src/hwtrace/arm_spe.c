@@ -68,7 +68,7 @@ static const uint8_t headers[256] = {
     ROWS_4(0x48, OPERATION),     ROWS_8(0xb0, ADDRESS),       ROWS_8(0x98, COUNTER),
 };
 
-/* NULL: there are no such packets. */
+/* Returns NULL for a header that Arm SPE does not define. */
 static const struct row *row_of(uint8_t header, bool extended)
 {
     const struct row *row = &rows[headers[header]];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Packets of Arm's Statistical Profiling Extension: Arm Architecture Reference Manual (DDI 0487), "Statistical Profiling
- * Extension Sample Record Specification". A record is a row of packets that ends with END or TIMESTAMP.
+ * Packets of Arm's Statistical Profiling Extension: Arm Architecture Reference Manual (DDI 0487), "Statistical
+ * Profiling Extension Sample Record Specification". A record is a row of packets that ends with END or TIMESTAMP.
  */
 #ifndef PF_HWTRACE_ARM_SPE_H
 #define PF_HWTRACE_ARM_SPE_H

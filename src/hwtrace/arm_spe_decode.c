@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Records of Arm SPE as samples. A record makes a sample of each event that it has: cache and TLB accesses and misses,
- * branches, memory accesses, and `instructions`, which is every record. Where data came from is known by the processor's
- * own numbers where they are known, else by the events.
+ * branches, memory accesses, and `instructions`, which is every record. Where data came from is known by the
+ * processor's own numbers where they are known, else by the events.
  */
 #include "hwtrace/arm_spe.h"
 #include "hwtrace/decoder.h"

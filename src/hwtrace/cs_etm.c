@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Frames of Arm CoreSight (Arm CoreSight Architecture Specification, IHI 0029, "Trace formatter"): 16 bytes with the
- * bytes of several sources. A byte at an even position with bit 0 set is the number of the source whose bytes follow; else
- * it is a byte whose bit 0 is in byte 15. The bit of byte 15 for a number says that the new source follows only after the
- * next byte. What sources write (ETMv4, ETE) is decoded in cs_etm_flow.c. Areas that are not formatted have bytes of one
- * source.
+ * bytes of several sources. A byte at an even position with bit 0 set is the number of the source whose bytes follow;
+ * else it is a byte whose bit 0 is in byte 15. The bit of byte 15 for a number says that the new source follows only
+ * after the next byte. What sources write (ETMv4, ETE) is decoded in cs_etm_flow.c. Areas that are not formatted have
+ * bytes of one source.
  */
 #include "hwtrace/cs_etm.h"
 

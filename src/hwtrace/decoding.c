@@ -573,7 +573,7 @@ static bool next_of_item(struct pf_decoding *decoding, struct queue *queue, stru
     return false;
 }
 
-/* The next sample of the steps that need no further packet: 1, 0 when there is none, or an error. */
+/* The next sample of the steps that need no further packet: 1, 0 after the last of them, or an error. */
 static int next_of_flow(struct pf_decoding *decoding, struct queue *queue, struct pf_decoded *decoded,
                         struct perfile_error *error)
 {

@@ -21,8 +21,8 @@ struct pf_decoding_options {
 };
 
 /*
- * Reads the recording once, and rewinds it. ABSENT: the
- * recording has no trace, or it is a stream; UNSUPPORTED: a trace that is not decoded here; ARGUMENT.
+ * Reads the recording once, and rewinds it. ABSENT: the recording has no trace, or it is a stream; UNSUPPORTED: a trace
+ * that is not decoded here; ARGUMENT.
  */
 int pf_decoding_open(struct perfile_reader *reader, const struct pf_decoding_options *options,
                      struct pf_decoding **decoding, struct perfile_error *error);
@@ -60,7 +60,7 @@ struct pf_decoded {
     uint64_t time, period;
     int32_t pid, tid, cpu;
 };
-/* The next one whose time is before this: 1, 0 when there is none, or an error. */
+/* The next one whose time is before this: 1, 0 after the last of them, or an error. */
 int pf_decoding_next(struct pf_decoding *decoding, uint64_t before, struct pf_decoded *decoded,
                      struct perfile_error *error);
 

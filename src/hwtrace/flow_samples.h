@@ -29,7 +29,7 @@ struct pf_flow_samples {
     uint64_t time_ns, time_of; /* the time of the step, converted */
     /* What was counted. */
     uint64_t since;      /* instructions since the last sample of one */
-    uint64_t period_end; /* in periods of time: when the next sample is due; 0: there was none */
+    uint64_t period_end; /* in periods of time: when the next sample is due; 0 before the first sample */
     uint64_t insns;      /* all */
     uint64_t skipped;    /* samples that are still to be left out */
     uint64_t ipc_insns, ipc_cycles, cycles_sampled;
@@ -51,7 +51,7 @@ void pf_flow_samples_enter(struct pf_flow_samples *samples, int32_t tid);
 void pf_flow_samples_begin(struct pf_flow_samples *samples);
 /*
  * The next sample of the step, in samples->made: the event's number in the decoder, PF_FLOW_SAMPLE_ERROR for an error,
- * or PF_FLOW_SAMPLE_NONE when there is no more.
+ * or PF_FLOW_SAMPLE_NONE after the last.
  */
 enum { PF_FLOW_SAMPLE_NONE = -1, PF_FLOW_SAMPLE_ERROR = -2 };
 int pf_flow_samples_next(struct pf_flow_samples *samples);

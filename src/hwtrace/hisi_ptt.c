@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Headers of PCIe packets as HiSilicon's tracer writes them: Documentation/trace/hisi-ptt.rst of Linux. A trace consists
- * of words of 32 bits, of which each is a packet here: four to a header, or eight when bits 31 to 11 of the first word
- * are all set, which does not change within a trace.
+ * Headers of PCIe packets as HiSilicon's tracer writes them: Documentation/trace/hisi-ptt.rst of Linux. A trace
+ * consists of words of 32 bits, of which each is a packet here: four to a header, or eight when bits 31 to 11 of the
+ * first word are all set, which does not change within a trace.
  */
 #include "hwtrace/packets.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Records of Intel's Branch Trace Store: Intel's Software Developer's Manual, volume 3, "Branch Trace Store". Each has 24
- * bytes: the address of the branch, that of its target, and flags, of which bit 4 says that it was predicted.
+ * Records of Intel's Branch Trace Store: Intel's Software Developer's Manual, volume 3, "Branch Trace Store". Each has
+ * 24 bytes: the address of the branch, that of its target, and flags, of which bit 4 says that it was predicted.
  */
 #include "hwtrace/packets.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Decodes Intel PT: Intel's Software Developer's Manual, volume 3, "Intel Processor Trace". A packet says where the next
- * branch goes that the code does not determine. So code is only walked up to what a packet explains: after the last
- * packet nothing is known of what was executed. After an error decoding goes on with the next packet that has an
+ * Decodes Intel PT: Intel's Software Developer's Manual, volume 3, "Intel Processor Trace". A packet says where the
+ * next branch goes that the code does not determine. So code is only walked up to what a packet explains: after the
+ * last packet nothing is known of what was executed. After an error decoding goes on with the next packet that has an
  * address; after bytes that are not a packet, with the next PSB.
  */
 #include "hwtrace/intel_pt_flow.h"

@@ -9,7 +9,9 @@
 
 #include "base/text.h"
 
-/* The last argument of pf_load16, pf_load32 and pf_load64 for numbers that are little-endian, or big-endian, anywhere. */
+/*
+ * The last argument of pf_load16, pf_load32 and pf_load64 for numbers that are little-endian, or big-endian, anywhere.
+ */
 #define PF_AUX_LITTLE PF_NATIVE_BIG_ENDIAN
 #define PF_AUX_BIG (!PF_NATIVE_BIG_ENDIAN)
 
@@ -73,7 +75,7 @@ struct pf_aux_format {
     bool converts;      /* the clock of the trace is not that of the recording */
     uint8_t clock_at; /* the words of AUXTRACE_INFO from here on are shift, factor, zero, and whether that is valid; 0:
                            TIME_CONV has them */
-    uint8_t snapshot_at; /* the word that is not 0 in snapshots of overwritten areas; 0: there is none */
+    uint8_t snapshot_at; /* the word that is not 0 in snapshots of overwritten areas; 0: this kind has no such word */
     /* How repetitions in snapshots are found: by the bytes of a packet, or by the size of records; 0: not. */
     const uint8_t *sync;
     uint8_t sync_bytes, record_bytes;

@@ -52,8 +52,8 @@ struct pf_aux_loss; /* of one processor and thread */
 
 struct pf_aux_queues {
     const struct perfile_allocator *allocator;
-    const struct pf_aux_format *format; /* NULL: there is no AUXTRACE_INFO record, or its type is not known */
-    uint32_t type;                      /* of AUXTRACE_INFO; 0: there is none */
+    const struct pf_aux_format *format; /* NULL before the AUXTRACE_INFO record, or if its type is not known */
+    uint32_t type;                      /* of AUXTRACE_INFO; 0 before that record */
     uint64_t *priv;                     /* the words of AUXTRACE_INFO */
     size_t priv_count;
     struct perfile_time_conv conversion; /* of the TIME_CONV record */
@@ -65,7 +65,7 @@ struct pf_aux_queues {
     uint64_t aux_records;
     uint64_t errors;     /* AUXTRACE_ERROR records: what another decoder could not read */
     uint64_t in_samples; /* bytes of AUX data in samples */
-    bool unformatted;    /* CoreSight: AUX records say that there are no frames */
+    bool unformatted;    /* CoreSight: AUX records say that bytes are not in frames */
     bool overwrites;     /* snapshots of AUX areas that the kernel overwrites */
 };
 
@@ -82,8 +82,8 @@ struct pf_aux_record {
 /* Whether records of this type say something about traces. */
 bool pf_aux_queues_use(uint32_t type);
 /*
- * Collects what the record says. *queue is that of an AUXTRACE record, else NULL; the argument may be NULL. False when out
- * of memory.
+ * Collects what the record says. *queue is that of an AUXTRACE record, else NULL; the argument may be NULL. False when
+ * out of memory.
  */
 bool pf_aux_queues_take(struct pf_aux_queues *queues, const struct pf_aux_record *record, struct pf_aux_queue **queue);
 /* Collects the AUX data of a sample, which must have some. False when out of memory. */
@@ -111,8 +111,8 @@ typedef int pf_aux_read(void *context, const struct pf_aux_buffer *buffer, uint6
                         struct perfile_error *error);
 
 /*
- * Finds in the snapshots of a queue what they repeat of the one before: from PSB to PSB in Intel PT, in steps of 24 bytes
- * in BTS. 0, or an error.
+ * Finds in the snapshots of a queue what they repeat of the one before: from PSB to PSB in Intel PT, in steps of 24
+ * bytes in BTS. 0, or an error.
  */
 int pf_aux_queue_find_repeated(const struct pf_aux_queues *queues, struct pf_aux_queue *queue, pf_aux_read *read,
                                void *context, struct perfile_error *error);
@@ -134,7 +134,7 @@ struct pf_aux_stream {
 bool pf_aux_stream_open(struct pf_aux_stream *stream, const struct pf_aux_queues *queues,
                         const struct pf_aux_queue *queue);
 void pf_aux_stream_close(struct pf_aux_stream *stream);
-/* Goes to the next run. False: there is none. */
+/* Goes to the next run. Returns false after the last. */
 bool pf_aux_stream_next_run(struct pf_aux_stream *stream);
 /* The `more` of a walk, whose context is the stream. */
 int pf_aux_stream_more(void *stream, const uint8_t **data, size_t *bytes, struct perfile_error *error);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the queues of traces take from a recording: its records decoded, its processor, and the bytes of buffers. inject,
- * cut, info, dump and the views of traces use it.
+ * What the queues of traces take from a recording: its records decoded, its processor, and the bytes of buffers.
+ * inject, cut, info, dump and the views of traces use it.
  */
 #ifndef PF_HWTRACE_RECORDS_H
 #define PF_HWTRACE_RECORDS_H
@@ -18,8 +18,8 @@ union pf_aux_body {
 };
 
 /*
- * Decodes a record for pf_aux_queues_take; *decoded points to the record and to *body. Returns false where the record is
- * damaged, or of a type that says nothing about traces.
+ * Decodes a record for pf_aux_queues_take; *decoded points to the record and to *body. Returns false where the record
+ * is damaged, or of a type that says nothing about traces.
  */
 bool pf_aux_record_decode(const struct perfile_reader *reader, const struct perfile_record *record,
                           union pf_aux_body *body, struct pf_aux_record *decoded);

@@ -37,7 +37,9 @@ static size_t diagnostic_bytes(const struct pf_aux_machine *machine, const uint8
     return basic || diagnostic ? diagnostic : old_diagnostic_bytes(machine->s390_machine);
 }
 
-/* When the block was filled: the time of its trailer in 4096ths of a microsecond, less the clock's base. 0: not known. */
+/*
+ * When the block was filled: the time of its trailer in 4096ths of a microsecond, less the clock's base. 0: not known.
+ */
 static uint64_t time_of(const uint8_t *trailer)
 {
     enum { EXTENDED_CLOCK = 0x20, BASE_IS_VALID = 0x80, FRACTION_BITS = 9, NANOSECONDS = 125 };

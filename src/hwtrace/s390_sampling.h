@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Blocks of the CPU-measurement sampling facility of s390 (IBM, "The Load-Program-Parameter and the CPU-Measurement
- * Facilities", SA23-2260): 4096 bytes, big-endian, with basic entries, each followed by a diagnostic one where these are
- * recorded, and a trailer in the last 64 bytes, which says how large the entries are, and when the block was filled.
+ * Facilities", SA23-2260): 4096 bytes, big-endian, with basic entries, each followed by a diagnostic one where these
+ * are recorded, and a trailer in the last 64 bytes, which says how large the entries are, and when the block was
+ * filled.
  */
 #ifndef PF_HWTRACE_S390_SAMPLING_H
 #define PF_HWTRACE_S390_SAMPLING_H

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The dispatch trace log of POWER's hypervisor (PAPR, "Dispatch Trace Log Buffers"): entries of 48 bytes, big-endian.
- * The kernel puts one before them that has a time of 0, in its own byte order: the time base at boot, and its frequency.
+ * The kernel puts one before them that has a time of 0, in its own byte order: the time base at boot, and its
+ * frequency.
  */
 #ifndef PF_HWTRACE_VPA_DTL_H
 #define PF_HWTRACE_VPA_DTL_H

@@ -6,7 +6,7 @@
 #include "analysis/aux_data.h"
 #include "base/json.h"
 
-/* Rows, each after its label; nothing where there is no trace. */
+/* Rows, each after its label; nothing where the recording has no trace. */
 void pf_info_put_aux(struct pf_text *out, const struct pf_aux_queues *queues);
 /* Members of an object. */
 void pf_info_put_aux_json(struct pf_json *json, const struct pf_aux_queues *queues);

@@ -24,7 +24,7 @@ bool pf_note_aux(const struct perfile_reader *reader, char note[PF_NOTE_BYTES])
     const bool in_samples = counts->samples && samples_have_aux(reader);
     char bytes[PF_COUNTED_BYTES + 24] = " in samples", count[PF_COUNTED_BYTES], unknown[32] = "";
     if ((!counts->aux_bytes && !in_samples) || perfile_reader_attachment(reader))
-        return false; /* there is none, or its samples are among those of the recording */
+        return false; /* no trace was decoded, or its samples are among those of the recording */
     if (!kind && counts->aux_type)
         snprintf(unknown, sizeof(unknown), " of unknown type %" PRIu32, counts->aux_type);
     if (counts->aux_bytes)

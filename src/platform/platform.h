@@ -28,7 +28,7 @@ struct pf_platform_entry {
 };
 /*
  * Calls `each` for the entries of an open folder, in a handler of signals, too: nothing is allocated. Where the system
- * cannot read folders in this way there are no entries.
+ * cannot read folders in this way, `each` is not called.
  */
 void pf_platform_list(int folder, void (*each)(void *context, const struct pf_platform_entry *entry), void *context);
 

@@ -49,7 +49,10 @@ struct sorting {
     void *context;
 };
 
-/* Merges the halves, each of which is sorted, of `to` through `from`. Of equal items the first stays first, as in glibc. */
+/*
+ * Merges the halves, each of which is sorted, of `to` through `from`. Of equal items the first stays first, as in
+ * glibc.
+ */
 static void sort_range(const struct sorting *s, char *items, char *other, size_t count)
 {
     const size_t half = count / 2;

@@ -78,8 +78,8 @@ static int open_folder(const char *tracefs, struct perfile_error *error)
 /* ---- listing ----------------------------------------------------------------------------------------------------- */
 
 /*
- * Ends the target, and returns the arguments after it. A target is PATH:0xOFFSET, whose path may have spaces, or an address
- * in the kernel, which has none.
+ * Ends the target, and returns the arguments after it. A target is PATH:0xOFFSET, whose path may have spaces, or an
+ * address in the kernel, which has none.
  */
 static const char *cut_target(char *text)
 {

@@ -77,8 +77,8 @@ static uint64_t find_user_part(const struct perfile_u64s *chain, uint64_t *first
 }
 
 /*
- * Whether the addresses from `at` on are those that were unwound; `missing` of the callers of the first function are not
- * among them, as it may have no frame pointer yet. Recursion repeats addresses: so all are compared.
+ * Whether the addresses from `at` on are those that were unwound; `missing` of the callers of the first function are
+ * not among them, as it may have no frame pointer yet. Recursion repeats addresses: so all are compared.
  */
 static bool begins_as(const struct perfile_u64s *chain, uint64_t at, const struct pf_unwound *unwound, size_t missing)
 {

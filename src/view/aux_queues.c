@@ -85,7 +85,7 @@ static const struct pf_column columns[] = {
     PF_REQUIRED_EXTRA(syncs, U64, "", "Packets at which decoding can start, such as PSB of Intel PT."),
     PF_REQUIRED(overflows, U64, "", "How often the processor lost packets; of s390, the lost samples."),
     PF_REQUIRED_EXTRA(conflict, BOOL, "", "Its pieces belong to several processors or threads: perf refuses that."),
-    PF_EXTRA(sources, TEXT, "", "CoreSight: the trace ids and how many bytes each has; null: there are none."),
+    PF_EXTRA(sources, TEXT, "", "CoreSight: the trace ids and how many bytes each has; null for other traces."),
 };
 
 /* ---- rows -------------------------------------------------------------------------------------------------------- */

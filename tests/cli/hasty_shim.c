@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Preloaded into the command by unwound.py: a clock that goes thirty times as fast, for what is done only after a while. */
+/*
+ * Preloaded into the command by unwound.py: a clock that goes thirty times as fast, for what is done only after a
+ * while.
+ */
 #include <dlfcn.h>
 #include <time.h>
 

@@ -39,7 +39,7 @@ PROGRAMS = {
 
 
 def commands(page):
-    """The indented lines that are no output."""
+    """The indented lines that are not output."""
     lines = [line.strip() for line in re.findall(r'^    (\S.*)$', page, re.MULTILINE)]
     return [line for line in lines if not line.startswith('perfile:')]
 
@@ -50,7 +50,7 @@ class Guide:
         self.environment = hermetic.environment(HOME=str(folder), XDG_CACHE_HOME=str(folder))
 
     def program(self, words):
-        """The command with the program that is here; None: there is none."""
+        """The command with the program that is here; None where it is missing."""
         if words[0] == 'perfile':
             return [*self.perfile, *words[1:]]
         found = PROGRAMS[words[0]]()

@@ -165,7 +165,7 @@ class Debug:
 
 
 def elf(version, machine='x86_64', more=None):
-    """The program; of DWARF 0 there is none. More sections by name."""
+    """The program; DWARF 0 leaves the debug info out. More sections by name."""
     number, nop = MACHINES[machine]
     sections = {'': b'', '.text': nop * 40}
     sections.update(Debug(version).sections() if version else {})

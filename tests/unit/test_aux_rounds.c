@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * test_aux_rounds [SEEDS]: random traces of Arm SPE and Intel BTS, in buffers that end anywhere, decode to what was
- * encoded. Damaged ones, with flipped bytes or cut, are read to their end: each byte belongs to a packet or is counted as
- * bad, and what comes later than a damage decodes as before.
+ * encoded. Damaged ones, with flipped bytes or cut, are read to their end: each byte belongs to a packet or is counted
+ * as bad, and what comes later than a damage decodes as before.
  */
 #include "hwtrace/decoder.h"
 #include "hwtrace/queues.h"

@@ -500,7 +500,9 @@ static void test_kernel_by_names(void **state)
     expect(name, false, NULL, NULL);
 }
 
-/* Without a build id a kernel that is installed is that of its release, if it belongs to the machine of the recording. */
+/*
+ * Without a build id a kernel that is installed is that of its release, if it belongs to the machine of the recording.
+ */
 static void test_kernel_of_release(void **state)
 {
     (void)state;

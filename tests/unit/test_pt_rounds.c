@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * test_pt_rounds [SEEDS]: random walks over random programs, encoded as Intel PT in pieces that end anywhere, decode to
- * exactly the instructions that were walked. Damaged traces, with flipped bytes or cut, are read to their end: each byte
- * is counted once, and what comes later than the second PSB after a damage decodes as before.
+ * exactly the instructions that were walked. Damaged traces, with flipped bytes or cut, are read to their end: each
+ * byte is counted once, and what comes later than the second PSB after a damage decodes as before.
  */
 #include "hwtrace/decoder.h"
 #include "hwtrace/flow.h"
@@ -414,7 +414,7 @@ static void test_cut(void **state)
     }
 }
 
-/* The first PSB but one after a byte; SIZE_MAX: there is none. */
+/* The first PSB but one after a byte; SIZE_MAX after the last. */
 static size_t psb_after(size_t at)
 {
     for (size_t i = 0; i + 1 < trace.psb_count; i++)

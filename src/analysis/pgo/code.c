@@ -39,7 +39,7 @@ static void set_bit(uint64_t *bits, uint64_t at)
     bits[at / 64] |= (uint64_t)1 << (at % 64);
 }
 
-/* The first bit from `at` on, before `end`; `end` if there is none. */
+/* Returns the position of the first bit from `at` on, before `end`; `end` where no bit is set. */
 static uint64_t next_bit(const uint64_t *bits, uint64_t at, uint64_t end)
 {
     while (at < end) {
@@ -150,7 +150,9 @@ static bool read_functions(struct pf_pgo_code *code, const struct pf_elf *elf)
 
 /* ---- instructions ------------------------------------------------------------------------------------------------ */
 
-/* Decodes up to `end`, where a function starts or the section ends. What is not an instruction is skipped by the byte. */
+/*
+ * Decodes up to `end`, where a function starts or the section ends. What is not an instruction is skipped by the byte.
+ */
 static void decode(const struct pf_pgo_code *code, struct region *region, const uint8_t *bytes, uint64_t at,
                    uint64_t end)
 {

@@ -32,20 +32,26 @@ const struct pf_pgo_function *pf_pgo_functions(const struct pf_pgo_code *code, s
 const struct pf_pgo_function *pf_pgo_function_before(const struct pf_pgo_code *code, uint64_t address);
 const struct pf_pgo_function *pf_pgo_function_at(const struct pf_pgo_code *code, uint64_t address);
 
-/* The name of an entry of a procedure linkage table, "qsort@plt", and its start; NULL: there is none at the address. */
+/*
+ * The name of an entry of a procedure linkage table, "qsort@plt", and its start; NULL where the address is not in one.
+ */
 const char *pf_pgo_stub_at(const struct pf_pgo_code *code, uint64_t address, uint64_t *start);
 
-/* The instructions of its machine are known: x86, AArch64. False: there are none for the functions below. */
+/* Returns whether the instructions of its machine are known: x86, AArch64. Else the functions below find nothing. */
 bool pf_pgo_has_instructions(const struct pf_pgo_code *code);
-/* An instruction of a code section starts there; those of procedure linkage tables (.plt, .plt.sec ...) do not count. */
+/*
+ * An instruction of a code section starts there; those of procedure linkage tables (.plt, .plt.sec ...) do not count.
+ */
 bool pf_pgo_is_instruction(const struct pf_pgo_code *code, uint64_t address);
-/* The first instruction at or after the address, before or at `last`; false: there is none. */
+/*
+ * Finds the first instruction at or after the address, before or at `last`. Returns false where nothing starts there.
+ */
 bool pf_pgo_next_instruction(const struct pf_pgo_code *code, uint64_t address, uint64_t last, uint64_t *start);
 /* Its bytes, up to where the next one starts. 0: no instruction starts there. */
 unsigned pf_pgo_instruction_bytes(const struct pf_pgo_code *code, uint64_t address);
 /*
- * Returns whether both ends of the range are instructions, and no instruction before the last one is an unconditional jump
- * or a return. A range that is not usable is counted by its reason.
+ * Returns whether both ends of the range are instructions, and no instruction before the last one is an unconditional
+ * jump or a return. A range that is not usable is counted by its reason.
  */
 bool pf_pgo_range_is_usable(const struct pf_pgo_code *code, const struct pf_pgo_range *range,
                             struct perfile_pgo_counts *counts);

@@ -7,7 +7,7 @@
 
 /* The last branch of a thread, of which it is not known yet where the code after it ended. */
 struct last_branch {
-    uint64_t from, to; /* locations; zeros: there is none */
+    uint64_t from, to; /* locations; zeros before the first branch */
     bool mispredicted;
 };
 

@@ -156,7 +156,7 @@ static void link_instances(struct pf_pgo_lines *lines, const uint32_t *instance_
     }
 }
 
-/* The address of the first line or target of something is taken also where there is none at all. */
+/* The address of the first line or target is computed also where an array is empty, and NULL. */
 static bool have_arrays(struct pf_pgo_lines *lines)
 {
     return pf_grow(lines->allocator, &lines->lines, &lines->line_capacity, 1, sizeof(*lines->lines)) &&

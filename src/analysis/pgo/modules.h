@@ -67,7 +67,7 @@ struct pf_pgo_modules {
     const struct perfile_space *space; /* of the sample, and its id */
     uint64_t space_id;
     uint64_t executed;    /* when its process executed its program: what was mapped before is not there any more */
-    uint32_t other_build; /* a module of the wanted name with another build id, plus one; 0: there is none */
+    uint32_t other_build; /* a module of the wanted name with another build id, plus one; 0 before one is found */
     bool is_full;         /* there are 2^20 parts: no more are counted */
 };
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The parts of a struct perfile_pgo: reading recordings (collect.c), their binaries (files.c), and what is known of each
- * binary in the end (profiles.c). */
+/*
+ * The parts of a struct perfile_pgo: reading recordings (collect.c), their binaries (files.c), and what is known of each
+ * binary in the end (profiles.c).
+ */
 #ifndef PF_ANALYSIS_PGO_PARTS_H
 #define PF_ANALYSIS_PGO_PARTS_H
 
@@ -18,8 +20,9 @@ struct pf_pgo_file {
     uint8_t build_id_bytes;
     struct pf_pgo_segment *segments; /* PT_LOADs, in the arena */
     size_t segment_count;
-    uint64_t reference;              /* of a kernel: the address of the symbol that its mapping names; 0: not known */
-    char other_build_id[2 * 20 + 1]; /* of a file of that name that is another build; "": there is none, or no id */
+    uint64_t reference; /* of a kernel: the address of the symbol that its mapping names; 0: not known */
+    /* Of a file of that name that is another build; "" where no such file was found, or it has no id. */
+    char other_build_id[2 * 20 + 1];
     bool build_id_differs;
 };
 

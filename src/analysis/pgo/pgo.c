@@ -108,7 +108,7 @@ int perfile_pgo_add(struct perfile_pgo *pgo, struct perfile_reader *reader, stru
     return pf_memory_was_short(&pgo->watch.allocator) ? pf_fail_memory(error, "profile") : result;
 }
 
-/* The digits of a build id; "none" if there is none. */
+/* Writes the digits of a build id; "none" where the file has no build id. */
 static const char *id_text(const uint8_t *build_id, size_t bytes, char text[2 * 20 + 1])
 {
     *pf_hex_bytes(text, build_id, bytes) = 0;

@@ -58,14 +58,14 @@ struct pf_pgo_profile {
     size_t branch_count;
     const struct pf_pgo_range *ranges;
     size_t range_count;
-    const struct pf_pgo_address *addresses; /* of the event `event` alone where there are no branches */
+    const struct pf_pgo_address *addresses; /* of the event `event` alone where samples have no branches */
     size_t address_count;
     bool has_branches; /* of the recordings: false if no sample has a branch stack, and addresses are all there is */
     const char *event; /* of the addresses, for formats that name it; never NULL */
     struct perfile_pgo_counts counts;
 };
 
-/* NULL: there is no such binary. */
+/* Returns NULL after the last binary. */
 const struct pf_pgo_profile *pf_pgo_profile_at(const struct perfile_pgo *pgo, size_t index);
 /* A branch of any binary was counted. */
 bool pf_pgo_any_branches(const struct perfile_pgo *pgo);

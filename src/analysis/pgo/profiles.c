@@ -86,8 +86,8 @@ static void make_binaries(struct making *m)
 /* ---- addresses --------------------------------------------------------------------------------------------------- */
 
 /*
- * The executable segment that the mapping shows: the one whose pages of the file hold its offset. The offset alone would
- * not do: two segments may share a page of the file. Machines have pages of different sizes.
+ * The executable segment that the mapping shows: the one whose pages of the file hold its offset. The offset alone
+ * would not do: two segments may share a page of the file. Machines have pages of different sizes.
  */
 static const struct pf_pgo_segment *segment_of(const struct pf_pgo_file *file, uint64_t pgoff)
 {

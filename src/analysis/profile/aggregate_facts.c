@@ -56,7 +56,7 @@ static bool take_cmdline(struct pf_aggregate *aggregate, struct perfile_reader *
 
 /* ---- the clock ---- */
 
-/* False: out of memory; the number stays where there is none. */
+/* Returns false when out of memory; a number that the recording does not have stays as it is. */
 static bool take_number(struct perfile_reader *reader, const char *member, uint64_t *number)
 {
     const uint32_t feature = PERFILE_FEATURE_CLOCK_DATA;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What stands at the bottom of stacks: threads, processors, pieces of time, and what columns of reports show of samples,
- * one above the other.
+ * What stands at the bottom of stacks: threads, processors, pieces of time, and what columns of reports show of
+ * samples, one above the other.
  */
 #ifndef PF_OUTPUT_FLAME_BOTTOM_H
 #define PF_OUTPUT_FLAME_BOTTOM_H

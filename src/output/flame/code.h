@@ -49,8 +49,8 @@ struct pf_flame_code {
 int pf_flame_code_open(struct pf_flame_code *code, struct perfile_reader *reader,
                        const struct perfile_output_options *options, struct perfile_error *error);
 /*
- * Where the next sample is, as rows of pages have it. All samples must be read in the same order, which _is_read checks at
- * the end.
+ * Where the next sample is, as rows of pages have it. All samples must be read in the same order, which _is_read checks
+ * at the end.
  */
 void pf_flame_code_next(struct pf_flame_code_samples *samples, uint64_t ip, uint32_t *code, uint64_t *offset);
 bool pf_flame_code_is_read(const struct pf_flame_code_samples *samples);

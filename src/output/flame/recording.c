@@ -253,7 +253,9 @@ static bool is_thread(const struct pf_flame_recording *g, const char *name, size
     return false;
 }
 
-/* The program without its folder, and its arguments. It follows "--", or is the first word that a thread is called as. */
+/*
+ * The program without its folder, and its arguments. It follows "--", or is the first word that a thread is called as.
+ */
 static int take_word(void *context, const struct perfile_value *value)
 {
     struct command *command = context;

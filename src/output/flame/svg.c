@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A flame graph as SVG, laid out as FlameGraph's flamegraph.pl does it: <g><title>name (n samples, x%)</title><rect/>
- * <text/></g> for each frame, the same ids (search, unzoom, details, matched). It looks as the page does, with FlameGraph's
- * palettes as flamegraph.pl's pictures. The page saves the same drawing, see viewer/save.js.
+ * <text/></g> for each frame, the same ids (search, unzoom, details, matched). It looks as the page does, with
+ * FlameGraph's palettes as flamegraph.pl's pictures. The page saves the same drawing, see viewer/save.js.
  */
 #include "base/counted.h"
 #include "output/flame/flame.h"

@@ -143,7 +143,7 @@ struct named {
     uint64_t start;
 };
 
-/* The function at an address; false: there is none. */
+/* Finds the function at an address. Returns false where it is in no function. */
 static bool find_function(const struct pf_pgo_code *code, uint64_t address, struct named *named)
 {
     const struct pf_pgo_function *function = pf_pgo_function_at(code, address);

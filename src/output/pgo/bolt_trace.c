@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * BOLT of LLVM 21 and later: a branch and the code after it in one line, without mispredictions, which needs no symbols.
+ * BOLT of LLVM 21 and later: a branch and the code after it in one line, without mispredictions, which needs no
+ * symbols.
  *
  *     T from to end count    0 is outside; end 0: it is not known where the code after the branch ended
  *     f begin end count      of a branch of which only the target is known: the code after it

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Metrics without the counts that they come from: a row for each group, with a column for each metric. As in perf, those
- * that the user names come alone.
+ * Metrics without the counts that they come from: a row for each group, with a column for each metric. As in perf,
+ * those that the user names come alone.
  */
 #include <math.h>
 #include <string.h>

@@ -86,7 +86,10 @@ bool pf_inlines_any(const struct pf_inlines *inlines, uint64_t address);
  */
 size_t pf_inlines_count(const struct pf_inlines *inlines, uint64_t address, struct pf_counted_frame *frames,
                         size_t capacity, uint64_t *end);
-/* The function range that begins at or after the segment number *at, which is moved after it. False: there are none. */
+/*
+ * The function range that begins at or after the segment number *at, which is moved after it. Returns false after the
+ * last.
+ */
 bool pf_inlines_next_range(const struct pf_inlines *inlines, size_t *at, struct pf_function_range *range);
 
 /* ---- the same tables on disk ---- */

@@ -96,8 +96,8 @@ bool pf_probe_read_row(const struct pf_probe_rows *rows, size_t index, struct pf
 /* The first row at or after an address. */
 size_t pf_probe_find_row(const struct pf_probe_rows *rows, Dwarf_Addr address);
 /*
- * The line that an address belongs to: the first statement there; at the entry of a function the line of its definition.
- * Further lines at the address share it, and have no probe of their own.
+ * The line that an address belongs to: the first statement there; at the entry of a function the line of its
+ * definition. Further lines at the address share it, and have no probe of their own.
  */
 bool pf_probe_line_at(struct pf_probe_target *target, const struct pf_probe_rows *rows, Dwarf_Addr address,
                       struct pf_probe_row *row);

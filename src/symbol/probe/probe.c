@@ -221,7 +221,9 @@ int pf_probe_with_target(const struct perfile_probe_options *options,
     return result;
 }
 
-/* ---- addresses and symbols ---------------------------------------------------------------------------------------- */
+/*
+ * ---- addresses and symbols ----------------------------------------------------------------------------------------
+ */
 
 bool pf_probe_file_offset(const struct pf_probe_target *target, uint64_t address, uint64_t *offset)
 {
@@ -245,7 +247,9 @@ static const char *symbol_text(struct pf_probe_target *target, uint64_t address)
     return pf_probe_text(target, "%s+%" PRIu64, pf_symbol_name(target->table, symbol), address - symbol->start);
 }
 
-/* ---- definitions --------------------------------------------------------------------------------------------------- */
+/*
+ * ---- definitions ---------------------------------------------------------------------------------------------------
+ */
 
 struct defining {
     struct pf_probe_target *target;
@@ -302,8 +306,8 @@ static const char *event_of(struct defining *d, const char *name)
 }
 
 /*
- * The address as it is written for the kernel; "": it is not in the file. It may also be given as an offset in the file, as
- * in perf.
+ * The address as it is written for the kernel; "": it is not in the file. It may also be given as an offset in the
+ * file, as in perf.
  */
 static const char *target_text(struct defining *d, uint64_t address, const char *symbol, uint64_t start)
 {
@@ -521,7 +525,9 @@ int perfile_probe_define(const struct perfile_probe_options *options, const char
     return pf_probe_with_target(options, define, &d, error);
 }
 
-/* ---- functions ----------------------------------------------------------------------------------------------------- */
+/*
+ * ---- functions -----------------------------------------------------------------------------------------------------
+ */
 
 struct naming {
     int (*take)(void *context, const char *name);
@@ -558,7 +564,9 @@ int perfile_probe_functions(const struct perfile_probe_options *options, int (*t
     return pf_probe_with_target(options, name_all, &naming, error);
 }
 
-/* ---- variables ----------------------------------------------------------------------------------------------------- */
+/*
+ * ---- variables -----------------------------------------------------------------------------------------------------
+ */
 
 struct variables {
     struct pf_probe_target *target;
@@ -602,7 +610,9 @@ int perfile_probe_variables(const struct perfile_probe_options *options, const c
     return pf_probe_with_target(options, show_variables, &v, error);
 }
 
-/* ---- where a probe is ---------------------------------------------------------------------------------------------- */
+/*
+ * ---- where a probe is ----------------------------------------------------------------------------------------------
+ */
 
 struct describing {
     uint64_t offset;
