@@ -46,8 +46,7 @@ static const struct pf_option options[] = {
     PF_IGNORED("no-itrace", 0, NULL, "The default; accepted for compatibility with perf."),
     PF_ROW(TEXT, "insn-trace", 0, "HOW", PF_OWN(insn_trace),
            "Print every instruction of a decoded trace: --itrace=i0nse -F +insn,-event,-period --ns. HOW is raw, the "
-           "usual "
-           "one, or disasm: the instructions as text.",
+           "usual one, or disasm: the instructions as text.",
            .usual = "raw"),
     PF_FLAG("call-trace", 0, PF_OWN(call_trace),
             "Print the calls of a decoded trace: --itrace=cewp -F -ip,-addr,-event,-period,+callindent --ns."),

@@ -590,8 +590,7 @@ static const char *check_units(const struct pf_settings *settings)
             stat->per_node + stat->per_thread >
         1)
         return "counts can be added up in one way only: use one of -A, --per-socket, --per-die, --per-cache, "
-               "--per-core, "
-               "--per-node, --per-thread";
+               "--per-core, --per-node, --per-thread";
     if (per_of(stat) && !stat->per_thread && !by_cpu)
         return "counts of CPUs need --all-cpus or --cpu: a process is counted wherever it runs";
     if (stat->per_thread && (what->cpus || !(by_cpu || what->pids || what->tids || what->user)))

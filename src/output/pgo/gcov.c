@@ -217,7 +217,7 @@ static int write_gcov(struct pf_pgo_writing *writing, struct pf_text *out, struc
 }
 
 const struct pf_pgo_format pf_pgo_format_gcov = {
-    .info = {"gcov", "counts by source line for gcc -fauto-profile, of the version that an option names", .is_binary = true,
-             .is_weak = true},
+    .info = {"gcov", "counts by source line for gcc -fauto-profile, of the version that an option names",
+             .is_binary = true, .is_weak = true},
     .write = write_gcov,
 };

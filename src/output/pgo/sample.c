@@ -133,7 +133,6 @@ static int write_sample(struct pf_pgo_writing *writing, struct pf_text *out, str
 }
 
 const struct pf_pgo_format pf_pgo_format_sample = {
-    .info = {"sample", "counts by source line for clang -fprofile-sample-use and llvm-profdata",
-             .is_weak = true},
+    .info = {"sample", "counts by source line for clang -fprofile-sample-use and llvm-profdata", .is_weak = true},
     .write = write_sample,
 };

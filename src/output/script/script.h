@@ -216,7 +216,7 @@ struct pf_script {
     struct pf_names_filter names; /* functions; not active: all */
     struct pf_clock clock;        /* of tod */
     unsigned data_src_width;
-    unsigned callindent_width; /* to which texts of callindent are padded */
+    unsigned callindent_width;  /* to which texts of callindent are padded */
     struct pf_symbols *symbols; /* opened when the first address asks */
     struct pf_script_locations *locations;
     struct pf_script_source *source;
