@@ -47,10 +47,10 @@ static const struct pf_option options[] = {
     PF_ROW(
         TEXT, "itrace", 0, "LETTERS", PF_OWN(itrace),
         "Write samples instead of the hardware trace, of Intel PT, Intel BTS, Arm SPE, CoreSight, s390 or POWER. "
-        "Letters are perf's: i (instructions; i10i: one in ten, i10us: one in ten microseconds), b (branches), c (calls), r "
-        "(returns), x (transactions), w (PTWRITE), p (power events), e (errors), g (callchains), l (branch stacks), f "
-        "(first level of the caches), m (last level), t (TLB), a (remote accesses), M (memory accesses), y (cycles), "
-        "o (other events: diagnostic entries of s390, dispatches of POWER). Without letters: all events.",
+        "Letters are perf's: i (instructions; i10i: one in ten, i10us: one in ten microseconds), b (branches), c "
+        "(calls), r (returns), x (transactions), w (PTWRITE), p (power events), e (errors), g (callchains), l (branch "
+        "stacks), f (first level of the caches), m (last level), t (TLB), a (remote accesses), M (memory accesses), y "
+        "(cycles), o (other events: diagnostic entries of s390, dispatches of POWER). Without letters: all events.",
         .usual = ""),
     PF_FLAG("strip", 0, PF_OWN(strip), "Remove AUX data, as convert --strip aux does."),
     PF_OPTION_REPORT_FORMAT,
