@@ -6,6 +6,7 @@
 #include "base/bytes.h"
 #include "base/error.h"
 #include "base/map.h"
+#include "base/sort.h"
 #include "symbol/table_elf.h"
 #include "symbol/unwind/insn.h"
 
@@ -172,15 +173,7 @@ static void decode(const struct pf_pgo_code *code, struct region *region, const 
 /* The first function that starts after the address. */
 static size_t first_after(const struct pf_pgo_code *code, uint64_t address)
 {
-    size_t low = 0, high = code->function_count;
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-        if (code->functions[middle].start <= address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return PF_COUNT_BEFORE(code->function_count, i, code->functions[i].start <= address);
 }
 
 /* The code between functions is decoded, too, but a function begins anew whatever is before it. */
@@ -326,32 +319,18 @@ const struct pf_pgo_function *pf_pgo_function_at(const struct pf_pgo_code *code,
 const char *pf_pgo_stub_at(const struct pf_pgo_code *code, uint64_t address, uint64_t *start)
 {
     const struct pf_symbol_entry *entries = code->stubs.entries;
-    size_t low = 0, high = code->stubs.count;
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-        if (entries[middle].start <= address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    if (!low || address >= entries[low - 1].end)
+    const size_t count = PF_COUNT_BEFORE(code->stubs.count, i, entries[i].start <= address);
+    if (!count || address >= entries[count - 1].end)
         return NULL;
-    *start = entries[low - 1].start;
-    return code->stubs.text + entries[low - 1].name;
+    *start = entries[count - 1].start;
+    return code->stubs.text + entries[count - 1].name;
 }
 
 /* The first region that ends after the address, or NULL. Sections do not overlap, unless the file is damaged. */
 static const struct region *region_at(const struct pf_pgo_code *code, uint64_t address)
 {
-    size_t low = 0, high = code->region_count;
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-        if (code->regions[middle].end <= address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < code->region_count ? &code->regions[low] : NULL;
+    const size_t before = PF_COUNT_BEFORE(code->region_count, i, code->regions[i].end <= address);
+    return before < code->region_count ? &code->regions[before] : NULL;
 }
 
 bool pf_pgo_has_instructions(const struct pf_pgo_code *code)

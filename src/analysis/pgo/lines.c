@@ -11,6 +11,7 @@
 #include "base/bytes.h"
 #include "base/error.h"
 #include "base/map.h"
+#include "base/sort.h"
 #include "symbol/dwarf/inlines.h"
 
 /* Deeper stacks do not occur in programs; what has one is left out. */
@@ -122,15 +123,8 @@ static void gather_functions(struct making *m)
 /* The range of a function that holds the address, or NULL. */
 static const struct pf_function_range *function_at(const struct making *m, uint64_t address)
 {
-    size_t low = 0, high = m->function_count;
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-        if (m->functions[middle].low <= address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low && address < m->functions[low - 1].high ? &m->functions[low - 1] : NULL;
+    const size_t count = PF_COUNT_BEFORE(m->function_count, i, m->functions[i].low <= address);
+    return count && address < m->functions[count - 1].high ? &m->functions[count - 1] : NULL;
 }
 
 /* Code of functions without debug info is left out. They are counted by symbols; ranges ascend. */

@@ -13,6 +13,7 @@
 
 #include "base/error.h"
 #include "base/locale.h"
+#include "base/sort.h"
 #include "symbol/dwarf/dwarf_file.h"
 #include "symbol/dwarf/inlines_dwp.h"
 #include "symbol/dwarf/inlines_tables.h"
@@ -431,15 +432,8 @@ static bool read_split(struct reading *r, Dwarf_Die *skeleton)
 /* Whether an address from low on, before high, is wanted. */
 static bool is_wanted(const struct pf_inlines_request *request, uint64_t low, uint64_t high)
 {
-    size_t first = 0, after = request->wanted_count;
-    while (first < after) {
-        const size_t middle = first + (after - first) / 2;
-        if (request->wanted[middle].high <= low)
-            first = middle + 1;
-        else
-            after = middle;
-    }
-    return first < request->wanted_count && request->wanted[first].low < high;
+    const size_t before = PF_COUNT_BEFORE(request->wanted_count, i, request->wanted[i].high <= low);
+    return before < request->wanted_count && request->wanted[before].low < high;
 }
 
 /* Whether the unit says which code is in it, and none of that is wanted. */
