@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""elsewhere.py BUILD TREE [--only CHANGE]... [TESTS...]: the quick tests pass on a machine that is not like this one.
+"""elsewhere.py BUILD TREE [--all] [--only CHANGE]... [TESTS...]: the quick tests pass on a machine that is not like this one.
 
 Checkout and build are copied to a path with spaces and letters that are no ASCII, and the quick tests that a machine can
-make a difference to (all but OUT_OF_REACH), or those named, run there with other locales, without a home, as another user, with
+make a difference to (all but OUT_OF_REACH and, without --all, LONG), or those named, run there with other locales, without a home, as another user, with
 another kernel, which is that of the recordings, with other binaries, and so on: all CHANGES at once. Each change has a planted
 expectation that depends on the machine: it holds here and must not hold there, or the change is not in force. Changes that cannot
 be made here are skipped, with the reason."""
@@ -33,6 +33,8 @@ OUT_OF_REACH = {
     'truth': 'times that a program measured are compared with those that were recorded of it, which other tests must not disturb',
     'ids': 'ids of one table are looked for in another of the same process',
 }
+# Tests that take long: they run elsewhere with --all, that is in `./dev test full`.
+LONG = {'record', 'unwound', 'container-map', 'ended', 'python-installs', 'indexes', 'query-files'}
 LOCALES = {'tr_TR.UTF-8': ('tr_TR', 'UTF-8'), 'de_DE.UTF-8': ('de_DE', 'UTF-8')}
 
 # `environment` and `shell` (commands of sh) make it; `planted` is the expectation; `cannot` says why it is not possible
@@ -203,13 +205,14 @@ def main():
     parser.add_argument('build', type=pathlib.Path)
     parser.add_argument('tree', type=pathlib.Path)
     parser.add_argument('tests', nargs='*')
+    parser.add_argument('--all', action='store_true', help='also those that take long')
     parser.add_argument('--only', action='append', choices=[*CHANGES], help='without it: all')
     options = parser.parse_intermixed_args()
     build, tree = options.build.resolve(), options.tree.resolve()
     tests = [test for test in json.loads((build / 'meson-info/intro-tests.json').read_text())
              if (test['name'] in options.tests if options.tests else 'perfile:quick' in test['suite'])]
     left_out = [test for test in tests if not options.tests and is_out_of_reach(test)]
-    tests = [test for test in tests if test not in left_out]
+    tests = [test for test in tests if test not in left_out and (options.all or options.tests or test['name'] not in LONG)]
     tests.sort(key=lambda test: -test['timeout'])  # those that take long go first
     with tempfile.TemporaryDirectory(prefix='perfile-elsewhere-') as name:
         folder = pathlib.Path(name)

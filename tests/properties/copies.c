@@ -4,7 +4,7 @@
  * are those of the input, byte for byte when the order is the same, and field by field always. Of a damaged recording
  * the complete records are counted only: damage may look different elsewhere.
  *
- * copies FILE... : recordings; --corpus : every file of the corpus.
+ * copies FILE... : recordings; --corpus : files of the corpus, see walk.h.
  */
 #include <inttypes.h>
 #include <unistd.h>

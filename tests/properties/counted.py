@@ -11,7 +11,7 @@ sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent))
 import hermetic
 import served
 
-RECORDINGS = 150  # of the corpus, unless all are asked for
+RECORDINGS = 80  # of the corpus, unless all are asked for
 COMMANDS = ('check', 'info', 'report', 'report --tasks', 'annotate', 'repair -o /dev/null', 'cut -o /dev/null', 'convert -o /dev/null',
             'flame --format folded', 'flame --min-width 5%', 'flame --max-nodes 3 --format folded', 'flame --off-cpu=all --format folded',
             'archive -o /dev/null', 'bundle -o /dev/null', 'merge -o /dev/null', 'inject -o /dev/null', 'anonymize -o /dev/null',

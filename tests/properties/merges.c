@@ -4,7 +4,7 @@
  * itself it has each sample twice and all else once; merged with another one the samples are those of both, but for the
  * ids that distinguish events. Of damaged recordings the records are only counted.
  *
- * merges FILE... : recordings; --corpus : every file of the corpus.
+ * merges FILE... : recordings; --corpus : files of the corpus, see walk.h.
  */
 #include <inttypes.h>
 #include <unistd.h>

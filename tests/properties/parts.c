@@ -4,7 +4,7 @@
  * Splitting loses and doubles nothing: every sample of the recording is in one part, once, and every other record in
  * one part at least.
  *
- * parts FILE... : recordings; --corpus : every file of the corpus.
+ * parts FILE... : recordings; --corpus : files of the corpus, see walk.h.
  */
 #include <inttypes.h>
 #include <unistd.h>
