@@ -129,11 +129,8 @@ static bool is_script_of_perf(const struct pf_command *command, const struct pf_
     return true;
 }
 
-/*
- * --itrace and the fields of views of a trace; what the user chose stays. Returns false where the name is not that of a
- * view.
- */
-static bool choose_view(struct pf_settings *settings)
+/* --itrace and the fields of views of a trace; what the user chose stays. Returns NULL, or why that is not possible. */
+static const char *choose_view(struct pf_settings *settings)
 {
     const struct settings *own = pf_own(settings);
     const char *insn_trace = own->insn_trace ? own->insn_trace : "raw";
@@ -152,20 +149,21 @@ static bool choose_view(struct pf_settings *settings)
     for (size_t i = 0; i < sizeof(views) / sizeof(views[0]); i++)
         if (views[i].wanted) {
             settings->itrace = settings->itrace ? settings->itrace : views[i].itrace;
-            settings->fields = settings->fields ? settings->fields : strdup(views[i].fields);
+            if (!settings->fields && !(settings->fields = strdup(views[i].fields)))
+                return "out of memory";
             settings->print.fields = settings->fields;
             settings->print.nanoseconds = true;
         }
-    return disassembles || !strcmp(insn_trace, "raw");
+    return disassembles || !strcmp(insn_trace, "raw") ? NULL : "--insn-trace: unknown form; valid: raw, disasm";
 }
 
 static int run(const struct pf_command *command, struct pf_settings *settings)
 {
-    const char *why = choose_view(settings) ? why_not(settings) : "--insn-trace: unknown form; valid: raw, disasm";
+    const char *why = choose_view(settings);
 
     if (is_script_of_perf(command, settings))
         return PF_STATUS_USAGE;
-    if (why) {
+    if (why || (why = why_not(settings))) {
         pf_message("%s: %s", command->name, why);
         return PF_STATUS_USAGE;
     }
