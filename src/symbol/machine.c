@@ -107,16 +107,16 @@ static int read_boot_time(const char *root, const struct perfile_allocator *allo
     return *seconds > 0;
 }
 
-int pf_machine_is_before(const char *root, int64_t written_s, const struct pf_machine_moment *moment,
-                         const struct perfile_allocator *allocator)
+int pf_machine_when(const char *root, const struct pf_machine_moment *moment, const struct perfile_allocator *allocator,
+                    int64_t *seconds)
 {
     enum { TOLERANCE_S = 2 };
     int64_t boot;
     const int known = read_boot_time(root, allocator, &boot);
     if (known <= 0)
         return known;
-    const int64_t seconds = boot + (int64_t)(moment->time_ns / 1000000000);
-    return written_s < seconds - TOLERANCE_S && !(moment->has_recorded && moment->recorded_s < seconds - TOLERANCE_S);
+    *seconds = boot + (int64_t)(moment->time_ns / 1000000000) - TOLERANCE_S;
+    return !(moment->has_recorded && moment->recorded_s < *seconds);
 }
 
 /* Section headers are the last part of it. */

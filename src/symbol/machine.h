@@ -50,11 +50,11 @@ struct pf_machine_moment {
     bool has_recorded;  /* else it comes through a pipe, in this boot */
 };
 /*
- * Whether a file was written before that moment: 1, 0 or MEMORY. 0 also where nothing shows it: the machine does not
- * report its boot, or the recording was written before this boot reached that moment.
+ * The second of that moment since 1970, or one shortly before it: 1, 0 or MEMORY. 0: nothing shows it, because the
+ * machine does not report its boot, or the recording was written before this boot reached that moment.
  */
-int pf_machine_is_before(const char *root, int64_t written_s, const struct pf_machine_moment *moment,
-                         const struct perfile_allocator *allocator);
+int pf_machine_when(const char *root, const struct pf_machine_moment *moment, const struct perfile_allocator *allocator,
+                    int64_t *seconds);
 
 /* ---- its kernel and that of a recording ---- */
 

@@ -24,24 +24,60 @@ static bool recording_time(const struct pf_symbols *symbols, int64_t *seconds)
     return true;
 }
 
+/* When the process of the module executed its program: 1, 0 where that is not known, or MEMORY. */
+static int execution_time(const struct pf_symbols *symbols, const struct pf_module_data *module, int64_t *seconds)
+{
+    struct pf_machine_moment executed = {.time_ns = module->executed};
+    executed.has_recorded = recording_time(symbols, &executed.recorded_s);
+    return module->executed ? pf_machine_when(pf_find_root(&symbols->find), &executed, symbols->allocator, seconds) : 0;
+}
+
+/* What a file is that has the path of a mapped one. */
+enum replacement { NOT_REPLACED, MAYBE_REPLACED, REPLACED };
+
+static bool is_at_recorded_path(const struct pf_symbols *symbols, const char *path, const char *recorded)
+{
+    char own[PATH_MAX];
+    return snprintf(own, sizeof(own), "%s%s", pf_find_root(&symbols->find), recorded) < (int)sizeof(own) &&
+           strcmp(path, own) == 0;
+}
+
 /*
- * A program that is replaced while it runs, as by an upgrade, has another inode than the one that was mapped. Recorders
- * that read build ids at their end then record that of the new one. On another device inodes mean nothing: an overlay.
+ * A program that is replaced while it runs, or after it ran, has another inode than the one that was mapped. On another
+ * device inodes mean nothing: an overlay. Some file systems give a file another inode each time: there it is older than
+ * what mapped it. A build id that agrees proves that the file is right where it was put there after the recording;
+ * recorders that read build ids at their end record that of the new file otherwise.
  */
-static void report_replaced(const struct pf_symbols *symbols, const struct pf_module_data *module)
+static enum replacement find_replacement(const struct pf_symbols *symbols, const struct pf_module_data *module)
 {
     struct stat about;
-    int64_t recorded;
-    if (!module->inode || !module->binary || !symbols->find.same_machine || stat(module->binary, &about) < 0 ||
+    int64_t executed = 0, recorded = 0;
+    if (!module->inode || !module->binary || !symbols->find.same_machine ||
+        !is_at_recorded_path(symbols, module->binary, module->map_name) || stat(module->binary, &about) < 0 ||
         about.st_ino == module->inode || major(about.st_dev) != module->device_major ||
         minor(about.st_dev) != module->device_minor)
-        return;
-    const bool is_proven = module->build_id_bytes && recording_time(symbols, &recorded) && about.st_ctime > recorded;
-    if (!is_proven)
-        pf_find_note(
-            &symbols->find,
+        return NOT_REPLACED;
+    if (recording_time(symbols, &recorded) && about.st_ctime > recorded)
+        return module->build_id_bytes ? NOT_REPLACED : REPLACED;
+    const int known = pf_memory_check(symbols->allocator, execution_time(symbols, module, &executed));
+    return known <= 0 ? MAYBE_REPLACED : about.st_ctime < executed ? NOT_REPLACED : REPLACED;
+}
+
+/* Discards a file that is not the one that was mapped: a wrong name is worse than none. */
+static void leave_replaced(struct pf_symbols *symbols, struct pf_module_data *module)
+{
+    static const char *const texts[] = {
+        [MAYBE_REPLACED] =
             "%s is not the file that was mapped, but one that replaced it: if it is another build, its names are wrong",
-            module->public.name);
+        [REPLACED] = "%s is not used: it is not the file that was mapped, but one that replaced it",
+    };
+    const enum replacement replacement = find_replacement(symbols, module);
+    if (texts[replacement])
+        pf_find_note(&symbols->find, texts[replacement], module->public.name);
+    if (replacement == REPLACED) {
+        module->binary = module->debug = module->alternate = NULL;
+        module->public.build_id_differs = true;
+    }
 }
 
 static const char *keep_path(struct pf_symbols *symbols, const char *path)
@@ -109,14 +145,13 @@ static void load_elf(struct pf_symbols *symbols, struct pf_module_data *module)
     module->binary = keep_path(symbols, found.path);
     module->debug = keep_path(symbols, found.debug_path);
     module->alternate = keep_path(symbols, found.alternate_path);
+    pf_module_note_other_build(symbols, module, &found);
+    leave_replaced(symbols, module);
     const char *path = module->binary ? module->binary : module->debug;
     if (path && (pf_symbol_table_from_elf(path, module->debug, symbols->allocator, &module->table, NULL) == 0 ||
                  pf_symbol_table_from_elf(path, NULL, symbols->allocator, &module->table, NULL) == 0 ||
                  pf_symbol_table_from_pe(path, symbols->allocator, &module->table, NULL) == 0))
         module->public.path = path;
-    if (module->table)
-        report_replaced(symbols, module);
-    pf_module_note_other_build(symbols, module, &found);
     pf_found_close(&found);
 }
 
@@ -126,16 +161,11 @@ static void load_elf(struct pf_symbols *symbols, struct pf_module_data *module)
  */
 static bool is_stale_map(struct pf_symbols *symbols, const struct pf_module_data *module, const char *path)
 {
-    char own[PATH_MAX];
     struct stat about;
-    struct pf_machine_moment executed = {.time_ns = module->executed};
-    const char *root = pf_find_root(&symbols->find);
-    snprintf(own, sizeof(own), "%s%s", root, module->public.name);
-    if (!module->executed || strcmp(path, own) != 0 || stat(path, &about) < 0)
-        return false;
-    executed.has_recorded = recording_time(symbols, &executed.recorded_s);
-    const int is_before = pf_machine_is_before(root, about.st_mtime, &executed, symbols->allocator);
-    if (pf_memory_check(symbols->allocator, is_before) <= 0)
+    int64_t executed = 0;
+    if (!is_at_recorded_path(symbols, path, module->public.name) || stat(path, &about) < 0 ||
+        pf_memory_check(symbols->allocator, execution_time(symbols, module, &executed)) <= 0 ||
+        about.st_mtime >= executed)
         return false;
     pf_find_note(&symbols->find, "%s is not used: it was written before process %d executed its program", path,
                  (int)module->pid);

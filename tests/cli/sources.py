@@ -10,6 +10,7 @@ import struct
 import subprocess
 import sys
 import tempfile
+import time
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent))
 import build_ids
@@ -130,23 +131,41 @@ case('the machine does not report its boot', EXECUTED + JIT, MAP, JIT_NAMED, no_
 
 # ---- a program that was replaced while it ran
 
+# The file is made when the test runs: what ran before that mapped another one, and what runs later mapped this one.
+
 HERE = {'proc/sys/kernel/hostname': b'host\n', 'proc/sys/kernel/osrelease': b'6.1\n'}
 FEATURES = 'feature HOSTNAME s:"host"\nfeature OSRELEASE s:"6.1"\n'
-REPLACED = '/bin/go is not the file that was mapped, but one that replaced it'
+MAYBE = '/bin/go is not the file that was mapped, but one that replaced it: if'
+NOW, AGO = int(time.time()), 1000
+BOOTED = {'proc/stat': f'cpu 1\nbtime {NOW - AGO}\n'.encode()}
+NOT_NAMED = ['[unknown] (/bin/go)']
 
 
-def of_file(difference=0, device=0, features=FEATURES):
+def of_file(difference=0, device=0, features=FEATURES, executed=0, path='bin/go', mapping=BINARY, ip=TEXT):
     def records(root):
-        about = os.stat(root / 'bin/go')
-        binary = BINARY.replace('ino=5', f'ino={about.st_ino + difference}').replace('maj=8', f'maj={os.major(about.st_dev) + device}')
-        return features + binary.replace('min=1', f'min={os.minor(about.st_dev)}') + sample(TEXT)
+        about = os.stat(root / path)
+        binary = mapping.replace('ino=5', f'ino={about.st_ino + difference}').replace('maj=8', f'maj={os.major(about.st_dev) + device}')
+        execution = f'record COMM misc=0x2000 pid=7 tid=7 comm="go" | pid=7 tid=7 time={executed * S}\n' if executed else ''
+        moment = executed * S + 1
+        return (features + execution + binary.replace('min=1', f'min={os.minor(about.st_dev)}').replace('time=1\n', f'time={moment}\n') +
+                sample(ip, time=moment + 1))
     return records
 
 
-case('the file that was mapped', of_file(), {**PROGRAM, **HERE}, NAMED, no_note=REPLACED)
-case('another inode', of_file(1), {**PROGRAM, **HERE}, NAMED, note=REPLACED)
-case('another device, too: an overlay', of_file(1, 1), {**PROGRAM, **HERE}, NAMED, no_note=REPLACED)
-case('another machine', of_file(1, features=FEATURES.replace('host', 'other')), {**PROGRAM, **HERE}, NAMED, no_note=REPLACED)
+OTHER, LATER = {'note': '/bin/go is not used: it is not the file that was mapped'}, NOW + 10 * AGO
+SILENT = {'no_note': 'is not the file that was mapped'}
+case('the file that was mapped', of_file(), {**PROGRAM, **HERE}, NAMED, **SILENT)
+case('another inode', of_file(1), {**PROGRAM, **HERE}, NAMED, note=MAYBE, recorded=LATER)
+case('another inode, put there after the recording', of_file(1), {**PROGRAM, **HERE}, NOT_NAMED, recorded=NOW - 60, **OTHER)
+case('the same inode, put there after the recording', of_file(), {**PROGRAM, **HERE}, NAMED, recorded=NOW - 60, **SILENT)
+case('another inode, put there after its process started', of_file(1, executed=AGO - 60), {**PROGRAM, **HERE, **BOOTED}, NOT_NAMED,
+     recorded=LATER, **OTHER)
+case('another inode, of a file that is older than its process', of_file(1, executed=AGO + 600), {**PROGRAM, **HERE, **BOOTED}, NAMED,
+     recorded=LATER, **SILENT)
+case('another inode, and the machine does not report its boot', of_file(1, executed=AGO - 60), {**PROGRAM, **HERE}, NAMED, note=MAYBE,
+     recorded=LATER)
+case('another device, too: an overlay', of_file(1, 1), {**PROGRAM, **HERE}, NAMED, recorded=NOW - 60, **SILENT)
+case('another machine', of_file(1, features=FEATURES.replace('host', 'other')), {**PROGRAM, **HERE}, NAMED, recorded=NOW - 60, **SILENT)
 
 # ---- files of the wrong build, and addresses a page beside what is mapped
 
@@ -169,6 +188,21 @@ case('a page before the mapping', of_build('/opt/called', OWN_ID) + sample(START
 case('a page after the mapping', of_build('/opt/called', OWN_ID) + sample(START + 0x2004), {'opt/called': CALLED}, ['[unknown] ([unknown])'])
 case('a page further in the mapping', of_build('/opt/called', OWN_ID) + sample(START + PAGE + 4), {'opt/called': CALLED}, ['[unknown] (/opt/called)'])
 case('the mapping of another process', of_build('/opt/called', OWN_ID) + sample(START + 4, 8), {'opt/called': CALLED}, ['[unknown] ([unknown])'])
+
+# ---- a file that was replaced, whose build id the recording has in its header
+
+CALLED_MAPPED = mapped('/opt/called', START, pgoff=CODE_AT)
+
+
+def with_header_id(build_id):
+    return f'feature BUILD_ID u32:0,u16:2,u16:56,u32:7,hex:{build_id.hex()},u8:20,zeros:3,hex:{b"/opt/called".ljust(20, bytes(1)).hex()}\n'
+
+
+for what, recorded, expected, note in (('after the recording', NOW - 60, 'called', SILENT), ('while it ran', LATER, '[unknown]', {
+        'note': '/opt/called is not used: it is not the file that was mapped'})):
+    case(f'a build id that agrees, of a file put there {what}',
+         of_file(1, features=FEATURES + with_header_id(OWN_ID), executed=AGO - 60, path='opt/called', mapping=CALLED_MAPPED, ip=START + 4),
+         {'opt/called': CALLED, **HERE, **BOOTED}, [f'{expected} (/opt/called)'], recorded=recorded, **note)
 
 # ---- modules of the kernel, for all of which some versions of perf recorded the build id of the first
 
@@ -245,6 +279,7 @@ def differences(perfile, assemble, one, folder):
     recording.write_bytes(subprocess.check_output(assemble, input=(more.get('attr', ATTR) + records).encode()))
     if 'written' in more:
         os.utime(folder / 'root/tmp/perf-7.map', (more['written'],) * 2)
+    if 'recorded' in more:
         os.utime(recording, (more['recorded'],) * 2)
     got, notes = names(perfile, folder, recording, more.get('symfs', True))
     said = [more['note']] if 'note' in more and more['note'] not in notes else []

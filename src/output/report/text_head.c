@@ -14,7 +14,7 @@ enum { MAX_MODULES = 6 }; /* modules without symbols that are named */
 /* Why, and what may help. */
 static const char *const reasons[PF_MISSING_COUNT] = {
     [PF_MISSING_FILE] = "not on this machine (see --symfs, --archive, DEBUGINFOD_URLS)",
-    [PF_MISSING_BUILD] = "the file has a different build id (see --symfs, --archive, DEBUGINFOD_URLS)",
+    [PF_MISSING_BUILD] = "the file is a different build (see --symfs, --archive, DEBUGINFOD_URLS)",
     [PF_MISSING_NAMES] = "stripped, or without symbols there (see DEBUGINFOD_URLS, or install the debug files)",
     [PF_MISSING_KERNEL] = "no symbols of this kernel found (see --kallsyms, --vmlinux, --archive)",
     [PF_MISSING_JIT] = "generated code without a usable perf-PID.map or jitdump file (see --symfs)",
