@@ -209,8 +209,7 @@ static bool matters(const struct pf_advice *advice, unsigned kind)
     return !stated && advice->of[kind].count && advice->of[kind].count * 100 >= advice->of[kind].total * MIN_PERCENT;
 }
 
-/* Programs that read the messages switch advice off by this variable. */
-static bool is_unwanted(void)
+bool pf_advice_unwanted(void)
 {
     const char *wanted = getenv("PERFILE_ADVICE");
 
@@ -226,7 +225,7 @@ void pf_advice_discard(struct pf_advice *advice)
 
 void pf_advice_give(struct pf_advice *advice, const char *input)
 {
-    unsigned passed = is_unwanted() ? MAX_LINES : 0;
+    unsigned passed = pf_advice_unwanted() ? MAX_LINES : 0;
 
     for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
         if (!matters(advice, lines[i].kind) || passed++ >= MAX_LINES)
@@ -288,7 +287,7 @@ void pf_advice_missing(struct perfile_reader *reader, const char *input)
 {
     const struct perfile_counts *counts = perfile_reader_counts(reader);
 
-    if (is_unwanted())
+    if (pf_advice_unwanted())
         return;
     say_lost(counts, input);
     say_aux(reader, input);
@@ -299,7 +298,7 @@ void pf_advice_fitting(struct perfile_reader *reader, const char *input)
     struct pf_fitting fitting = {0};
     char text[256];
 
-    if (is_unwanted())
+    if (pf_advice_unwanted())
         return;
     pf_fitting_take(&fitting, reader);
     if (!pf_fitting_text(&fitting, "", text, sizeof(text)))

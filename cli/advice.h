@@ -19,6 +19,8 @@ struct pf_advice {
     } of[PF_ADVICE_KINDS];
 };
 
+/* Programs that read the messages switch advice off by the variable PERFILE_ADVICE. */
+bool pf_advice_unwanted(void);
 /* For perfile_symbol_options.trouble; the context is a struct pf_advice. */
 void pf_advice_take(void *advice, const struct perfile_trouble *trouble);
 /* Discards everything collected. */

@@ -95,16 +95,51 @@ static bool is_known(const char *const *views, size_t count, const char *view)
     return false;
 }
 
-bool pf_fitting_text(const struct pf_fitting *fitting, const char *file, char *text, size_t capacity)
+size_t pf_fitting_commands(const struct pf_fitting *fitting, const char **commands, size_t max)
 {
-    const char *views[2 * FITS];
-    size_t count = 0, used = 0;
+    size_t count = 0;
 
     for (size_t i = 0; i < FITS; i++)
+        for (size_t k = 0; k < 2 && fits[i].commands[k] && count < max; k++)
+            if (fitting->found >> i & 1 && !is_known(commands, count, fits[i].commands[k]))
+                commands[count++] = fits[i].commands[k];
+    return count;
+}
+
+const char *pf_fitting_command_at(size_t index)
+{
+    for (size_t i = 0; i < FITS; i++)
         for (size_t k = 0; k < 2 && fits[i].commands[k]; k++)
-            if (fitting->found >> i & 1 && !is_known(views, count, fits[i].commands[k]))
-                views[count++] = fits[i].commands[k];
-    for (size_t i = 0; i < count && i < MAX_SHOWN && used < capacity; i++)
+            if (!index--)
+                return fits[i].commands[k];
+    return NULL;
+}
+
+static bool samples_processors(const struct perfile_attr *attr)
+{
+    if (attr->type == PERFILE_TYPE_SOFTWARE)
+        return attr->config != PERFILE_COUNT_SW_DUMMY && attr->config != PERFILE_COUNT_SW_BPF_OUTPUT &&
+               attr->config != PERFILE_COUNT_SW_CONTEXT_SWITCHES;
+    return attr->type != PERFILE_TYPE_TRACEPOINT;
+}
+
+bool pf_fitting_only(struct perfile_reader *reader)
+{
+    const struct perfile_event *event;
+
+    for (size_t i = 0; (event = perfile_event_get(reader, i)) != NULL; i++)
+        if (event->attr->sample_period_or_freq && samples_processors(event->attr))
+            return false;
+    return true;
+}
+
+bool pf_fitting_text(const struct pf_fitting *fitting, const char *file, char *text, size_t capacity)
+{
+    const char *views[MAX_SHOWN];
+    const size_t count = pf_fitting_commands(fitting, views, MAX_SHOWN);
+    size_t used = 0;
+
+    for (size_t i = 0; i < count && used < capacity; i++)
         used += (size_t)snprintf(text + used, capacity - used, "%sperfile %s%s%s", i ? ", " : "", views[i],
                                  *file ? " " : "", file);
     return count && used < capacity;

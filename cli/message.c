@@ -333,6 +333,14 @@ void pf_message_release(void)
     unlock_terminal();
 }
 
+void pf_message_discard(void)
+{
+    lock_terminal();
+    free_lines(&terminal.held);
+    unlock_terminal();
+    pf_message_release();
+}
+
 /* ---- messages for the interactive view ------------------------------------------------------------------------- */
 
 void pf_message_keep(void)
@@ -392,6 +400,12 @@ static uint64_t count_rule(struct pf_log *log, const char *rule)
     return 1;
 }
 
+/* Scripts written for perf look for these words before an offset. */
+static const char *offset_word(const char *message)
+{
+    return called_perf && !strncmp(message, "0x", 2) ? "at offset " : "";
+}
+
 void pf_log_diagnostic(void *context, const struct perfile_diagnostic *diagnostic)
 {
     static const enum tone tones[] = {
@@ -405,8 +419,9 @@ void pf_log_diagnostic(void *context, const struct perfile_diagnostic *diagnosti
         return;
     if (diagnostic->severity == PERFILE_LOSS)
         pf_message_brief(pf_ends_in(diagnostic->rule, "-cut") ? "file truncated" : "file damaged");
-    print_message(tones[diagnostic->severity], "%s%s%s: %s [%s]", log->input, diagnostic->file ? "/" : "",
-                  diagnostic->file ? diagnostic->file : "", diagnostic->message, diagnostic->rule);
+    print_message(tones[diagnostic->severity], "%s%s%s: %s%s [%s]", log->input, diagnostic->file ? "/" : "",
+                  diagnostic->file ? diagnostic->file : "", offset_word(diagnostic->message), diagnostic->message,
+                  diagnostic->rule);
 }
 
 void pf_log_note(void *context, const char *text)

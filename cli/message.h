@@ -37,6 +37,8 @@ const char *pf_error_sentence(const struct perfile_error *error, const char *tex
 /* From _hold to _release, messages for a terminal are held back, because a pager uses it. */
 void pf_message_hold(void);
 void pf_message_release(void);
+/* The same as _release for messages that need not be printed. */
+void pf_message_discard(void);
 
 /* The same as _hold; messages are also kept for the notes of the interactive view, until _release. */
 void pf_message_keep(void);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "advice.h"
+#include "handover.h"
 #include "inputs.h"
 #include "litter.h"
 #include "sandbox.h"
@@ -646,6 +647,8 @@ static int read_and_write(struct run *run, const struct pf_command *command, str
         pf_viewer_prepare(settings->viewer, settings->output);
     if (settings->tui)
         pf_tui_prepare();
+    if (settings->tui && settings->advises_views && !pf_advice_unwanted())
+        pf_handover_prepare(run->input.name);
     pf_sandbox_enter(command, settings);
     if ((status = pf_input_open(&run->input)) || (run->before.name && (status = pf_input_open(&run->before))) ||
         (status = pf_inputs_open(&run->more)))

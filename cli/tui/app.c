@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "app.h"
+#include "../handover.h"
 #include "tui.h"
 
 #include <inttypes.h>
@@ -386,6 +387,7 @@ static void show_wanted_code(struct pf_tui *app)
 
 static void loop(struct pf_tui *app)
 {
+    pf_tui_offer(app);
     while (!app->quits) {
         const int key = pf_tui_wait_until(app, NULL, app, app->wants_code ? is_read : NULL);
         if (key == PF_KEY_NONE) {
@@ -442,6 +444,7 @@ static void set_up(struct pf_tui *app, const struct pf_input *input)
     app->lists[PF_TUI_CALLERS].order = PF_TUI_SELF;
     app->wants_code = !strcmp(input->command->name, "annotate");
     push_options(app, input->settings);
+    pf_tui_find_offers(app, input);
 }
 
 static void tear_down(struct pf_tui *app)
@@ -457,12 +460,17 @@ static void tear_down(struct pf_tui *app)
 /* Called after the terminal was returned to the shell. */
 static int finish(struct pf_tui *app, struct pf_input *input)
 {
-    pf_message_release();
+    if (app->other_verb)
+        pf_message_discard(); /* it has its own */
+    else
+        pf_message_release();
     if (!pf_tui_load_stop(&app->load)) {
         fflush(NULL);
-        _exit(PF_STATUS_OK); /* what is still looked up in another thread is not worth a wait */
+        _exit(app->other_verb ? pf_handover_run(app->other_verb) : PF_STATUS_OK); /* what is still looked up in another thread is not worth a wait */
     }
     const int result = app->load.result;
+    if (app->other_verb)
+        return pf_handover_run(app->other_verb);
     if (result < 0)
         pf_log_finish(&input->log);
     if (app->load.live)
@@ -479,6 +487,7 @@ static int run(struct pf_input *input, struct pf_live *live, const struct pf_tui
 
     if (!app)
         return status;
+    app->load.live = live;
     set_up(app, input);
     if (!pf_tui_screen_open(&app->screen, pf_wants_color(input->settings->color, STDOUT_FILENO))) {
         pf_message_release();

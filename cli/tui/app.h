@@ -56,6 +56,9 @@ struct pf_tui {
     char message[256];        /* in the status line until the next key */
     char notes[160];          /* how many there are, and what the most important ones say */
     char sought[128];
+    const char *offers[4];    /* verbs that are made for the events of the recording */
+    size_t offer_count;
+    const char *other_verb; /* the one that continues; NULL: none was chosen */
     bool no_headers;
     bool quits;
     bool wants_code; /* as soon as the recording is read: */
@@ -111,6 +114,13 @@ struct pf_tui_choice {
 int pf_tui_choose(struct pf_tui *app, const char *title, struct pf_tui_choice *choices, size_t count, bool shares);
 /* False: the user left. */
 bool pf_tui_ask(struct pf_tui *app, const char *question, char *answer, size_t capacity);
+
+/* ---- offer.c ----------------------------------------------------------------------------------------------------- */
+
+/* Before the recording is read. */
+void pf_tui_find_offers(struct pf_tui *app, const struct pf_input *input);
+/* Lets the user choose one of them, or the functions. */
+void pf_tui_offer(struct pf_tui *app);
 
 /* ---- keys.c ------------------------------------------------------------------------------------------------------ */
 

@@ -687,10 +687,24 @@ def test_header_notes(t):
     for name, line in (('cut', r'! \d notes: file truncated'), ('events', '! 2 notes: for its events try: perfile trace -s, no symbols for'),
                        ('counts', '! 1 note: for its events try: perfile stat report')):
         t.report(name, before='PERFILE_ADVICE=yes')
+        if name != 'cut':
+            t.wait('No CPU samples: what to show?')
+            t.press('Escape')
         screen = t.wait(lambda screen: '? help' in screen and 'loading' not in screen and '\n! ' in screen)
         expect(f'{name}: the header says it', re.match(line, screen.splitlines()[1]), screen)
         t.press('q')
         t.wait('READY>')
+
+
+def test_offers(t):
+    """A recording of system calls or counts opens with the verb that shows them, and Enter starts it."""
+    for name, verb, shown in ('events', 'perfile trace -s', 'pread64'), ('counts', 'perfile stat report', 'seconds time elapsed'):
+        t.report(name, before='PERFILE_ADVICE=yes PERFILE_PAGER=cat')
+        screen = t.wait('No CPU samples: what to show?')
+        expect(f'{name}: the verb is offered', verb in screen.splitlines()[1], screen)
+        t.press('Enter')
+        screen = t.wait('READY>')
+        expect(f'{name}: Enter starts it', shown in screen and 'for its events try' not in screen, screen)
 
 
 def test_limits(t):
@@ -790,6 +804,7 @@ def test_in_tmux(perfile, assemble, folder, keys):
         test_profile(t)
         test_broken_stacks(t)
         test_header_notes(t)
+        test_offers(t)
         test_limits(t)
         test_ended_threads(t)
         test_colors(t)
