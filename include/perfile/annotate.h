@@ -89,6 +89,7 @@ struct perfile_annotation_function {
 };
 #define PERFILE_ANNOTATION_FUNCTION_INIT PERFILE_SIZED(struct perfile_annotation_function)
 
+/* How many events and functions there are; their positions are below these. */
 PERFILE_API size_t perfile_annotation_event_count(const struct perfile_annotation *annotation);
 PERFILE_API size_t perfile_annotation_function_count(const struct perfile_annotation *annotation);
 /*

@@ -432,6 +432,7 @@ struct perfile_profile_tag {
 };
 #define PERFILE_PROFILE_TAG_INIT PERFILE_SIZED(struct perfile_profile_tag)
 
+/* How many there are of each; their positions are below these. */
 PERFILE_API size_t perfile_profile_recording_count(const struct perfile_profile *profile);
 PERFILE_API size_t perfile_profile_event_count(const struct perfile_profile *profile);
 PERFILE_API size_t perfile_profile_value_type_count(const struct perfile_profile *profile);
@@ -442,6 +443,10 @@ PERFILE_API size_t perfile_profile_stack_count(const struct perfile_profile *pro
 PERFILE_API size_t perfile_profile_thread_count(const struct perfile_profile *profile);
 PERFILE_API size_t perfile_profile_sample_count(const struct perfile_profile *profile);
 
+/*
+ * 0 and what is at position `index`; texts and arrays in it are valid as long as the profile. ARGUMENT: nothing is
+ * there, or `size` is not set.
+ */
 PERFILE_API PERFILE_MUST_CHECK int perfile_profile_recording_at(const struct perfile_profile *profile, size_t index,
                                                                 struct perfile_profile_recording *recording);
 PERFILE_API PERFILE_MUST_CHECK int perfile_profile_event_at(const struct perfile_profile *profile, size_t index,
@@ -534,6 +539,7 @@ PERFILE_API const uint64_t *perfile_calls_total(const struct perfile_calls *call
 /* The total weight of a node: of all samples with stacks that go through it. */
 PERFILE_API const uint64_t *perfile_calls_node(const struct perfile_calls *calls, uint32_t node);
 
+/* How many nodes the tree of stacks has. */
 PERFILE_API size_t perfile_calls_node_count(const struct perfile_calls *calls);
 /* The group of a node. */
 PERFILE_API uint32_t perfile_calls_group(const struct perfile_calls *calls, uint32_t node);

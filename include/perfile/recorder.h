@@ -202,6 +202,7 @@ PERFILE_API PERFILE_MUST_CHECK int perfile_recorder_stop(struct perfile_recorder
 /* Does not touch the writer. NULL is allowed. */
 PERFILE_API void perfile_recorder_close(struct perfile_recorder *recorder);
 
+/* What a recorder has recorded until now. */
 struct perfile_recorder_counts {
     uint64_t records;
     uint64_t samples;
