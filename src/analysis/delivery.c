@@ -288,7 +288,8 @@ static bool has_counters(const struct perfile_sample *sample)
 }
 
 /* The next counter of the current sample that counted something: 1, 0 when none is left, or an error. */
-static int next_counter(struct pf_delivery *delivery, struct pf_delivered *item, struct perfile_error *error)
+static __attribute__((noinline)) int next_counter(struct pf_delivery *delivery, struct pf_delivered *item,
+                                                  struct perfile_error *error)
 {
     const struct perfile_read *read = &item->sample.read;
     while (delivery->next_value < read->count) {
@@ -317,7 +318,7 @@ static void complete(const struct origin *origin, struct pf_delivered *item)
 }
 
 /* The sample was decoded: 1, 0 when nothing was counted for it, or an error. */
-static int begin_sample(struct pf_delivery *delivery, struct pf_delivered *item, struct perfile_error *error)
+static inline int begin_sample(struct pf_delivery *delivery, struct pf_delivered *item, struct perfile_error *error)
 {
     const struct perfile_sample *sample = &item->sample;
     item->is_sample = true;
@@ -363,7 +364,8 @@ static void put_back(struct pf_delivery *delivery, struct pf_delivered *item)
 }
 
 /* The next held sample that may go. 1, 0: they wait, or an error. */
-static int release_held(struct pf_delivery *delivery, struct pf_delivered *item, struct perfile_error *error)
+static __attribute__((noinline)) int release_held(struct pf_delivery *delivery, struct pf_delivered *item,
+                                                  struct perfile_error *error)
 {
     int result = 0;
     while (result == 0) {
@@ -381,13 +383,12 @@ static int release_held(struct pf_delivery *delivery, struct pf_delivered *item,
     return result;
 }
 
-/* The sample waits, if it has to. 1, 0: it need not, or an error. */
-static int hold(struct pf_delivery *delivery, struct pf_delivered *item, struct perfile_error *error)
+/* The sample of an event with such callchains waits, if it has to. 1, 0: it need not, or an error. */
+static __attribute__((noinline)) int hold(struct pf_delivery *delivery, struct pf_delivered *item,
+                                          struct perfile_error *error)
 {
-    const struct perfile_event *event = item->record->event;
     uint64_t cookie;
-    if (!event || !event->attr->defer_callchain || !pf_held_take_cookie(&item->sample.callchain, &cookie) ||
-        delivery->options.never_waits)
+    if (!pf_held_take_cookie(&item->sample.callchain, &cookie) || delivery->options.never_waits)
         return 0;
     struct pf_held *held = pf_held_add(&delivery->held, item->record, item->sample.tid, cookie);
     if (held)
@@ -424,7 +425,8 @@ static int follow_jit(struct pf_delivery *delivery, const struct perfile_record 
 }
 
 /* 1: the record is the item, 0, or an error. */
-static int take_other(struct pf_delivery *delivery, struct pf_delivered *item, struct perfile_error *error)
+static __attribute__((noinline)) int take_other(struct pf_delivery *delivery, struct pf_delivered *item,
+                                                struct perfile_error *error)
 {
     const struct perfile_record *record = item->record;
     const int result = follow_jit(delivery, record, error);
@@ -442,16 +444,19 @@ static int take_other(struct pf_delivery *delivery, struct pf_delivered *item, s
 }
 
 /* The record is a sample. 1: it is the item, 0: it is not delivered now, or an error. */
-static int take_sample(struct pf_delivery *delivery, struct pf_delivered *item, struct perfile_error *error)
+static inline int take_sample(struct pf_delivery *delivery, struct pf_delivered *item, struct perfile_error *error)
 {
+    const struct perfile_event *event = item->record->event;
     if (item->record->damaged || !pf_delivered_decode(item))
         return 0;
-    const int held = hold(delivery, item, error);
-    return held > 0 ? 0 : held < 0 ? held : begin_sample(delivery, item, error);
+    const int held = PF_UNLIKELY(event && event->attr->defer_callchain) ? hold(delivery, item, error) : 0;
+    if (PF_UNLIKELY(held != 0))
+        return held < 0 ? held : 0;
+    return begin_sample(delivery, item, error);
 }
 
 /* 1: the record is the item, 0: it is not delivered now, or an error. */
-static int take_record(struct pf_delivery *delivery, struct pf_delivered *item, struct perfile_error *error)
+static inline int take_record(struct pf_delivery *delivery, struct pf_delivered *item, struct perfile_error *error)
 {
     item->off = NULL;
     item->traced = (struct pf_traced){.flags = 0};
@@ -483,7 +488,7 @@ static int take_synthesized(struct pf_delivery *delivery, const struct pf_synthe
 
 /* ---- one after the other ----------------------------------------------------------------------------------------- */
 
-static void report_progress(struct pf_delivery *delivery)
+static __attribute__((noinline)) void report_progress(struct pf_delivery *delivery)
 {
     const struct pf_delivery_options *options = &delivery->options;
     delivery->until_progress = PROGRESS_RECORDS;
@@ -559,8 +564,8 @@ static int take_before(struct pf_delivery *delivery, struct pf_delivered *item, 
 }
 
 /* The next sample that comes before the record that waits, or that record. As take_next. */
-static int take_next_of_all(struct pf_delivery *delivery, struct pf_delivered *item, bool *ended,
-                            struct perfile_error *error)
+static __attribute__((noinline)) int take_next_of_all(struct pf_delivery *delivery, struct pf_delivered *item,
+                                                      bool *ended, struct perfile_error *error)
 {
     bool found = false;
     int result = delivery->waiting ? 0 : read_waiting(delivery, error);

@@ -247,7 +247,7 @@ static bool resolve(struct pf_profile *profile)
 
 /* ---- samples ---- */
 
-static void fill_sample(struct pf_profile *profile)
+static inline void fill_sample(struct pf_profile *profile)
 {
     const struct pf_delivered *item = &profile->item;
     const struct perfile_sample *decoded = &item->sample;
@@ -378,7 +378,7 @@ static bool wants_stack(struct pf_profile *profile)
 {
     const struct perfile_event *event = profile->item.event;
     if (!profile->stacks_of)
-        return !profile->ignores_stacks;
+        return true;
     if (PF_UNLIKELY(event != profile->event)) {
         profile->event = event;
         profile->has_stacks = event && strcmp(event->name, profile->stacks_of) == 0;
@@ -386,30 +386,46 @@ static bool wants_stack(struct pf_profile *profile)
     return profile->has_stacks;
 }
 
-static int next_alone(struct pf_profile *profile, struct perfile_error *error)
+/* The frames of the sample. 1, or an error. */
+static __attribute__((noinline)) int take_stack(struct pf_profile *profile, struct perfile_error *error)
+{
+    const bool known = profile->item.again && !profile->unresolved;
+    profile->unresolved = !wants_stack(profile);
+    if (profile->unresolved) {
+        profile->totals.samples++;
+        profile->sample.frame_count = 0;
+        return 1;
+    }
+    if ((!known && !resolve(profile)) || pf_memory_was_short(profile->allocator))
+        return pf_fail_memory(error, "profile");
+    count_sample(profile);
+    return 1;
+}
+
+/* 0, or an error. */
+static __attribute__((noinline)) int take_other(struct pf_profile *profile, struct perfile_error *error)
+{
+    const struct perfile_record *record = profile->item.record;
+    const bool taken =
+        keep_namespaces(profile, record) && (!profile->take || profile->take(profile->take_context, record));
+    return taken ? 0 : pf_fail_memory(error, "profile");
+}
+
+static inline int next_alone(struct pf_profile *profile, struct perfile_error *error)
 {
     int result;
     if (!profile->ignores_stacks)
         (void)perfile_session_trim(pf_delivery_session(profile->delivery));
     while ((result = pf_delivery_next(profile->delivery, &profile->item, error)) > 0) {
-        if (PF_UNLIKELY(!profile->item.is_sample)) {
-            if (!keep_namespaces(profile, profile->item.record) ||
-                (profile->take && !profile->take(profile->take_context, profile->item.record)))
-                return pf_fail_memory(error, "profile");
-            continue;
-        }
-        fill_sample(profile);
-        const bool known = profile->item.again && !profile->unresolved;
-        profile->unresolved = !wants_stack(profile);
-        if (profile->unresolved) {
+        if (PF_LIKELY(profile->item.is_sample)) {
+            fill_sample(profile);
+            if (!profile->ignores_stacks)
+                return take_stack(profile, error);
             profile->totals.samples++;
-            profile->sample.frame_count = 0;
             return 1;
         }
-        if ((!known && !resolve(profile)) || pf_memory_was_short(profile->allocator))
-            return pf_fail_memory(error, "profile");
-        count_sample(profile);
-        return 1;
+        if ((result = take_other(profile, error)) < 0)
+            break;
     }
     return result;
 }
@@ -423,13 +439,8 @@ static void report_guests(const struct pf_profile *profile)
                                  "samples are of guests (virtual machines): without names", text));
 }
 
-int pf_profile_next(struct pf_profile *profile, const struct pf_profile_sample **sample, struct perfile_error *error)
+static __attribute__((noinline)) int end_samples(struct pf_profile *profile, int result)
 {
-    *sample = &profile->sample;
-    const int result =
-        profile->blocks ? pf_blocks_next(profile->blocks, sample, &profile->totals, error) : next_alone(profile, error);
-    if (PF_LIKELY(result > 0))
-        return result;
     (void)pf_memory_check(profile->allocator, result);
     end_reading(profile);
     pf_filter_notify(pf_delivery_filter(profile->delivery), profile->note, profile->note_context);
@@ -437,6 +448,14 @@ int pf_profile_next(struct pf_profile *profile, const struct pf_profile_sample *
     if (!profile->skips_offcpu_notes)
         pf_profile_report_missing(profile, profile->note, profile->note_context);
     return result;
+}
+
+int pf_profile_next(struct pf_profile *profile, const struct pf_profile_sample **sample, struct perfile_error *error)
+{
+    *sample = &profile->sample;
+    const int result =
+        profile->blocks ? pf_blocks_next(profile->blocks, sample, &profile->totals, error) : next_alone(profile, error);
+    return PF_LIKELY(result > 0) ? result : end_samples(profile, result);
 }
 
 void pf_profile_report_missing(const struct pf_profile *profile, pf_on_note *notify, void *context)

@@ -169,13 +169,14 @@ static bool make_paths(struct pf_stacks *stacks, struct pf_tree *tree)
 /* ---- stacks of one frame ---- */
 
 /* Of many bottoms each has few leaves: the nodes of later ones are found in the tree. */
-static bool note_bottom(struct pf_stacks *stacks, const struct pf_tree *tree, uint32_t bottom, uint32_t node)
+static bool note_bottom(struct pf_stacks *stacks, const struct pf_tree *tree, const struct pf_stack_leaf *leaf,
+                        const struct pf_stack_step *steps)
 {
-    if (bottom >= MAX_BOTTOMS)
+    if (leaf->bottom >= MAX_BOTTOMS)
         return true;
-    if (!PF_HAS_ELEMENT(tree->allocator, stacks->bottoms, stacks->bottom_capacity, bottom))
+    if (!PF_HAS_ELEMENT(tree->allocator, stacks->bottoms, stacks->bottom_capacity, leaf->bottom))
         return false;
-    stacks->bottoms[bottom] = node;
+    stacks->bottoms[leaf->bottom] = (struct pf_stack_bottom){steps[0].node, leaf->frame, steps[1].node};
     return true;
 }
 
@@ -190,12 +191,12 @@ static bool enter_new_leaf(struct pf_stacks *stacks, struct pf_tree *tree, const
                                  .alone = leaf->alone,
                                  .note = leaf->note,
                                  .own = leaf->own};
-    return enter(stacks, tree, &path) && note_bottom(stacks, tree, leaf->bottom, steps[0].node);
+    return enter(stacks, tree, &path) && note_bottom(stacks, tree, leaf, steps);
 }
 
 static uint32_t bottom_of(const struct pf_stacks *stacks, const struct pf_stack_leaf *leaf)
 {
-    return leaf->bottom < stacks->bottom_capacity ? stacks->bottoms[leaf->bottom] : 0;
+    return leaf->bottom < stacks->bottom_capacity ? stacks->bottoms[leaf->bottom].node : 0;
 }
 
 static bool enter_leaf(struct pf_stacks *stacks, struct pf_tree *tree, const struct pf_stack_leaf *leaf)

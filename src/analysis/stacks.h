@@ -48,6 +48,13 @@ struct pf_stack_leaf {
     uint64_t weight;
 };
 
+/* What is known of the stacks of two nodes that share a bottom: the node of the bottom, and the leaf made last. */
+struct pf_stack_bottom {
+    uint32_t node; /* 0: not known */
+    uint32_t frame;
+    uint32_t leaf; /* the node of `frame`; 0: not known */
+};
+
 enum { PF_STACK_LEAVES = 32 };
 enum { PF_STACK_PATH_BITS = 8, PF_STACK_PATHS = 1 << PF_STACK_PATH_BITS };
 
@@ -58,7 +65,7 @@ struct pf_stacks {
     uint64_t cut; /* stacks of which no more was kept */
     struct pf_stack_leaf leaves[PF_STACK_LEAVES]; /* that wait */
     unsigned leaf_count;
-    uint32_t *bottoms; /* by the `bottom` of leaves: its node; 0: not known */
+    struct pf_stack_bottom *bottoms; /* by the `bottom` of leaves */
     size_t bottom_capacity;
     uint32_t entered; /* the node where the stack before the last one ended; 0: there was none, or it is empty */
 };
@@ -74,6 +81,19 @@ bool pf_stacks_add(struct pf_stacks *stacks, struct pf_tree *tree, const struct 
  * tables of large trees are slow to reach; `entered` is not set.
  */
 bool pf_stacks_add_leaf(struct pf_stacks *stacks, struct pf_tree *tree, const struct pf_stack_leaf *leaf);
+/*
+ * Adds such a stack if its leaf is the one that was made last above its bottom, which saves the search where all samples
+ * have the same frame. False: pf_stacks_add_leaf has to be called.
+ */
+static inline bool pf_stacks_add_again(const struct pf_stacks *stacks, struct pf_tree *tree, uint32_t bottom,
+                                       uint32_t frame, uint64_t weight)
+{
+    const struct pf_stack_bottom *known = bottom < stacks->bottom_capacity ? &stacks->bottoms[bottom] : NULL;
+    if (!known || known->frame != frame || !known->leaf)
+        return false;
+    pf_tree_add(tree, known->leaf, weight);
+    return true;
+}
 /* The tree has the last one, too, and what finds nodes is gone; again does nothing. False when out of memory. */
 bool pf_stacks_end(struct pf_stacks *stacks, struct pf_tree *tree);
 

@@ -175,7 +175,17 @@ static void a_full_tree_keeps_bottoms_and_leaves(void **state)
     counting_close(&c);
 }
 
-/* The tree of leaves among other stacks is that of the same stacks without leaves, with all their notes. */
+static bool add_leaf(struct pf_stacks *stacks, struct pf_tree *tree, const struct pf_stack_leaf *leaf, size_t *again)
+{
+    const bool known = pf_stacks_add_again(stacks, tree, leaf->bottom, leaf->frame, leaf->weight);
+    *again += known;
+    return known || pf_stacks_add_leaf(stacks, tree, leaf);
+}
+
+/*
+ * The tree of leaves among other stacks is that of the same stacks without leaves, with all their notes. The leaves of
+ * the first bottom have the same frame.
+ */
 static void leaves_make_the_same_tree(void **state)
 {
     enum { STACKS = 20000, OWN = 0x3000000 };
@@ -183,10 +193,11 @@ static void leaves_make_the_same_tree(void **state)
     for (size_t limit = 0; limit <= 3000; limit += 3000) {
         struct pf_tree tree, expected;
         struct pf_stacks stacks = {.limit = limit}, usual = {.limit = limit};
+        size_t again = 0;
         assert_int_equal(pf_tree_open(&tree, pf_allocator_or_default(NULL)), 0);
         assert_int_equal(pf_tree_open(&expected, pf_allocator_or_default(NULL)), 0);
         for (uint32_t i = 0; i < STACKS; i++) {
-            const uint32_t bottom = i % 5 * 40, frames[] = {i * 7919 % 5000, i % 16};
+            const uint32_t bottom = i % 5 * 40, frames[] = {bottom ? i * 7919 % 5000 : 1, i % 16};
             struct pf_stack_frames stack = stack_of(&bottom, frames, i % 7 == 3 ? 2 : 1, i);
             const struct pf_stack_leaf leaf = {.bottom = bottom,
                                                .frame = frames[0],
@@ -198,12 +209,13 @@ static void leaves_make_the_same_tree(void **state)
             stack.note = leaf.note;
             stack.own = OWN;
             assert_true(pf_stacks_add(&usual, &expected, &stack));
-            assert_true(stack.frame_count == 1 ? pf_stacks_add_leaf(&stacks, &tree, &leaf)
+            assert_true(stack.frame_count == 1 ? add_leaf(&stacks, &tree, &leaf, &again)
                                                : pf_stacks_add(&stacks, &tree, &stack));
         }
         assert_true(pf_stacks_end(&stacks, &tree) && pf_stacks_end(&usual, &expected));
         assert_int_equal(tree.count, expected.count);
         assert_int_equal(stacks.cut, usual.cut);
+        assert_in_range(again, STACKS / 8, STACKS / 4);
         assert_memory_equal(tree.nodes, expected.nodes, tree.count * sizeof(*tree.nodes));
         pf_tree_close(&tree);
         pf_tree_close(&expected);

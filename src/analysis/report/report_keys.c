@@ -83,7 +83,8 @@ static bool is_known(const struct pf_report_keys *keys, const struct pf_report_k
     return false;
 }
 
-static uint32_t find_key(struct pf_report_keys *keys, const struct pf_report_keyed *keyed, struct words words)
+static __attribute__((noinline)) uint32_t find_key(struct pf_report_keys *keys, const struct pf_report_keyed *keyed,
+                                                   struct words words)
 {
     uint32_t number;
     if (is_known(keys, keyed, &words, &number))

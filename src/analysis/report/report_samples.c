@@ -133,8 +133,11 @@ static inline bool add_leaf(struct pf_report *report, uint32_t key, const struct
                             size_t count)
 {
     const uint32_t alone = sample->leaf | (report->settings.stacks ? PF_REPORT_APART : 0);
+    const uint32_t frame = count ? sample->leaf : alone;
+    if (pf_stacks_add_again(&report->chains.arriving, &report->chains.tree, key, frame, sample->period))
+        return true;
     const struct pf_stack_leaf leaf = {.bottom = key,
-                                       .frame = count ? sample->leaf : alone,
+                                       .frame = frame,
                                        .alone = alone,
                                        .note = pf_report_maker(sample),
                                        .own = ~0u << PF_REPORT_TID_BITS,
