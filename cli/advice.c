@@ -283,14 +283,15 @@ static void say_aux(const struct perfile_reader *reader, const char *input)
                           counts->aux_bytes, kind);
 }
 
-void pf_advice_missing(struct perfile_reader *reader, const char *input)
+void pf_advice_missing(struct perfile_reader *reader, const char *input, bool shows_aux)
 {
     const struct perfile_counts *counts = perfile_reader_counts(reader);
 
     if (pf_advice_unwanted())
         return;
     say_lost(counts, input);
-    say_aux(reader, input);
+    if (!shows_aux)
+        say_aux(reader, input);
 }
 
 void pf_advice_fitting(struct perfile_reader *reader, const char *input)

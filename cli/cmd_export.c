@@ -105,6 +105,7 @@ static int run(const struct pf_command *command, struct pf_settings *settings)
 {
     int status;
 
+    settings->filter.calls = settings->calls ? "stacks" : NULL;
     if (!settings->format)
         return refuse_without_format(command);
     if (settings->partition)
@@ -130,6 +131,7 @@ static const struct pf_option options[] = {
               "describe samples and fields of tracepoints among them. Fewer keys make a "
               "smaller file; samples are always separated by event, so that event alone means none of the others."),
     PF_OPTION_OFF_CPU,
+    PF_OPTION_CALLS("firefox and chrome have all of them, with their begin and end."),
     PF_OPTION_NO_INLINE,
     PF_OPTION_UNWIND,
     PF_FLAG("addresses", 0, PF_AT(exports.addresses),

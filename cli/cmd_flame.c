@@ -30,6 +30,7 @@ static const struct pf_option options[] = {
          "cpu_atom/cycles/ are one event, cycles; --events cpu_atom/cycles/ leaves one of them.",
          .first = true),
     PF_OPTION_OFF_CPU,
+    PF_OPTION_CALLS("html has all of them, in the stack chart and in tracks of threads."),
     TEXT("by", "LIST", by,
          "Grouping levels above the root function, outermost first: comm (thread name), pid (name and process), tid "
          "(name, process and thread), cpu, time (slices of --time-quantum), or several, such as cpu,comm. svg, folded: "
@@ -234,6 +235,7 @@ static int run(const struct pf_command *command, struct pf_settings *settings)
     }
     if (pf_own(settings)->by)
         settings->flame.by = pf_own(settings)->by & BY_TID ? "tid" : "pid";
+    settings->filter.calls = settings->calls ? "stacks" : NULL;
     if (!settings->flame.max_nodes)
         settings->flame.max_nodes = pf_nodes_that_fit(PERFILE_FLAME_NODE_BYTES);
     status = pf_picture_choose(command, settings);

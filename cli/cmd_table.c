@@ -3,6 +3,7 @@
 #include "message.h"
 #include "rows.h"
 
+#include <string.h>
 #include <unistd.h>
 
 /* ---- the views, which are rows, too ---- */
@@ -35,6 +36,7 @@ static int run(const struct pf_command *command, struct pf_settings *settings)
         return list_views(command, settings);
     settings->view = *settings->operands++;
     settings->operand_count--;
+    settings->calls = !strcmp(settings->view, "calls");
     return pf_run_output(command, settings);
 }
 

@@ -157,7 +157,7 @@ static int open_trace(struct pf_input *input)
 
     if (result < 0 && result != PERFILE_ERROR_ABSENT)
         return pf_input_failure(input, result);
-    if (!settings->itrace)
+    if (!settings->itrace && !settings->calls)
         use_index(input);
     return PF_STATUS_OK;
 }
@@ -171,7 +171,7 @@ int pf_input_open(struct pf_input *input)
         options->diagnostic_context = &input->log;
     }
     options->temporary_fd = input->temporary;
-    options->rereads = input->settings->itrace != NULL;
+    options->rereads = input->settings->itrace != NULL || input->settings->calls;
     const int result = input->source ? perfile_open_source(input->source, options, &input->reader, &input->error)
                                      : perfile_open_path(input->name, options, &input->reader, &input->error);
     if (result == 0)

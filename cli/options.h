@@ -117,6 +117,7 @@ struct pf_settings {
     struct perfile_annotate_options annotate;
     struct perfile_script_options script;
     bool lists_trace;   /* without letters of itrace: what perf's script prints */
+    bool calls;         /* those of a hardware trace are read, as samples or for the view */
     const char *itrace; /* samples are made of hardware traces, of the events of these letters; NULL: none are made */
     struct perfile_dump_options dump;
     struct perfile_stat_options stat;
@@ -346,6 +347,10 @@ extern const struct pf_option_group pf_common_group;       /* for every verb */
               "Instead of the samples show times off CPU in ns, by the stacks with which threads left their CPUs. "    \
               "perfile-offcpu(1) describes what must be recorded for it.",                                             \
               .usual = "blocked")
+#define PF_OPTION_CALLS(what)                                                                                          \
+    PF_FLAG("calls", 0, PF_AT(calls),                                                                                  \
+            "Instead of the samples show the calls of a hardware trace (Intel PT, Intel BTS, CoreSight) in time, in "  \
+            "ns: " what)
 #define PF_OPTION_OUTPUT_OF(short_option)                                                                              \
     PF_ROW(TEXT, "output", short_option, "FILE", PF_AT(output),                                                        \
            "Write to FILE instead of standard output, which is -. FILE appears when it is complete, compressed when "  \

@@ -583,7 +583,7 @@ static void advise(struct run *run, int status)
         pf_advice_fitting(input->reader, input->log.input);
     pf_advice_give(&run->advice, input->log.input);
     if (input->reader && !input->settings->dump.aux)
-        pf_advice_missing(input->reader, input->log.input);
+        pf_advice_missing(input->reader, input->log.input, input->settings->calls);
 }
 
 /* The interactive view shows what is printed here. */

@@ -822,6 +822,12 @@ struct perfile_filter {
      * view `samples`.
      */
     const char *off_cpu;
+    /*
+     * Instead of the samples the calls of a hardware trace of the flow (Intel PT, Intel BTS, CoreSight), of a file.
+     * "each": one for each call, when it ended; "stacks": one for each time in which a thread had the same stack of
+     * calls, at its begin. The period is in ns. Since 0.3.
+     */
+    const char *calls;
 };
 #define PERFILE_FILTER_INIT PERFILE_SIZED(struct perfile_filter)
 

@@ -7,12 +7,15 @@
 
 #include "base/bytes.h"
 
+struct pf_call; /* calls/stacks.h */
+
 /* What a sample of a decoded trace has besides the parts of its record. */
 struct pf_traced {
-    uint32_t flags;         /* of the branch, enum pf_flow_flags */
-    uint32_t insn_bytes;    /* of the instruction; 0: not known */
-    uint32_t depth;         /* of calls, after the branch */
-    uint64_t insns, cycles; /* since the last sample that has them; 0: not known */
+    uint32_t flags;             /* of the branch, enum pf_flow_flags */
+    uint32_t insn_bytes;        /* of the instruction; 0: not known */
+    uint32_t depth;             /* of calls, after the branch */
+    uint64_t insns, cycles;     /* since the last sample that has them; 0: not known */
+    const struct pf_call *call; /* that it stands for, until the next sample is delivered; NULL: none */
 };
 
 /*

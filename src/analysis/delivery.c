@@ -102,10 +102,14 @@ static int open_synthesizers(struct pf_delivery *delivery, struct perfile_error 
 {
     const struct pf_delivery_options *options = &delivery->options;
     const size_t count = options->synthesizer_count;
-    const int result = options->filter ? pf_synthesizer_open(&delivery->own, delivery->reader, options->filter,
-                                                             &delivery->filter, delivery->allocator, error)
-                                       : 0;
-    pf_trace_samples_synthesizer(delivery->reader, &delivery->trace);
+    const struct pf_synthesizer_options own = {.reader = delivery->reader,
+                                               .wanted = options->filter,
+                                               .filter = &delivery->filter,
+                                               .find = options->find,
+                                               .allocator = delivery->allocator};
+    const int result = options->filter ? pf_synthesizer_open(&delivery->own, &own, error) : 0;
+    if (!options->filter || !options->filter->calls)
+        pf_trace_samples_synthesizer(delivery->reader, &delivery->trace);
     if (result < 0 || (!count && !delivery->own.context && !delivery->trace.context))
         return result;
     delivery->synthesizers = pf_new(delivery->allocator, (count + OWN) * sizeof(*delivery->synthesizers));
@@ -176,10 +180,26 @@ static void limit_session(struct pf_delivery *delivery)
     perfile_session_skip(delivery->session, is_unwanted, delivery);
 }
 
+/* Returns whether one of them needs mappings. */
+static bool start_synthesizers(struct pf_delivery *delivery)
+{
+    bool any = false;
+    for (size_t i = 0; i < delivery->synthesizer_count; i++) {
+        const struct pf_synthesizer *synthesizer = &delivery->synthesizers[i];
+        if (!synthesizer->start)
+            continue;
+        synthesizer->start(synthesizer->context, delivery->session, delivery->jit);
+        any = true;
+    }
+    return any;
+}
+
 static int open_parts(struct pf_delivery *delivery, struct perfile_error *error)
 {
     const struct pf_delivery_options *options = &delivery->options;
     int result = 0;
+    if (options->filter && options->filter->calls && !options->takes_calls)
+        return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "filter", "calls are not shown here");
     if (options->filter)
         result = pf_recording_filter(delivery->reader, options->filter, delivery->allocator, &delivery->filter, error);
     if (result == 0)
@@ -190,9 +210,7 @@ static int open_parts(struct pf_delivery *delivery, struct perfile_error *error)
         result = perfile_session_open(delivery->reader, &delivery->session, error);
     if (result == 0 && options->find)
         result = pf_jit_open(delivery->reader, delivery->session, options->find, &delivery->jit, error);
-    if (result == 0)
-        pf_trace_samples_use(delivery->reader, delivery->session, delivery->jit);
-    if (result == 0 && (delivery->follows_maps || delivery->trace.context))
+    if (result == 0 && (start_synthesizers(delivery) || delivery->follows_maps))
         perfile_session_follow_maps(delivery->session);
     if (result == 0)
         limit_session(delivery);

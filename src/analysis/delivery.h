@@ -22,6 +22,7 @@ struct pf_delivery_options {
     bool follows_maps;                         /* without code of JITs */
     bool keeps_comms;                          /* threads that ended keep their names */
     bool gives_records;                        /* that are no samples, too */
+    bool takes_calls;                          /* samples of perfile_filter.calls: no bytes decode to them */
     bool never_waits;                          /* callchains whose user part comes later are given without it */
     bool reads_all;                            /* also records outside of the times of the filter; without it an index
                                                   skips them, which code that keeps state of records must not miss */

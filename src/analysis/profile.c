@@ -68,6 +68,7 @@ static int open_delivery(struct pf_profile *profile, const struct pf_profile_opt
                                            .find = options->ignores_stacks ? NULL : &profile->find_jit,
                                            .keeps_comms = options->keeps_comms,
                                            .gives_records = options->decoded,
+                                           .takes_calls = true,
                                            .never_waits = options->never_waits,
                                            .reads_all = options->watches_all,
                                            .wants = options->decoded ? options->wants : NULL,
@@ -87,7 +88,8 @@ static int open_delivery(struct pf_profile *profile, const struct pf_profile_opt
 static int open_parts(struct pf_profile *profile, const struct pf_profile_options *options, struct perfile_error *error)
 {
     struct pf_find_options find = options->find;
-    const bool alone = options->decoded || options->ignores_stacks;
+    const bool of_calls = options->filter && options->filter->calls;
+    const bool alone = options->decoded || options->ignores_stacks || of_calls;
     const bool in_blocks = !alone && (options->in_blocks || options->drive.threads > 1);
     int result = pf_unwind_policy_parse(options->unwind, PF_UNWIND_FP, &profile->policy, error);
     if (result == 0 && in_blocks && !open_blocks(profile, options, &find))

@@ -9,6 +9,7 @@
 #include "base/filter.h"
 
 struct pf_delivered;
+struct pf_jit;
 
 enum { PF_SYNTHESIZED_NOTE = 7 };
 
@@ -23,6 +24,11 @@ struct pf_synthesized {
 struct pf_synthesizer {
     void *context; /* NULL: there is no synthesizer */
     bool replaces; /* the samples of the recording are not delivered, unless it makes them */
+    /*
+     * Called before the first record, and before the first one of each further reading: the session whose records
+     * follow, which knows their mappings, and the code of JITs, which may be NULL. May be NULL.
+     */
+    void (*start)(void *context, struct perfile_session *session, struct pf_jit *jit);
     /*
      * Called with each record in the order of time. Returns 1 when there are samples before the record, for which
      * `next` is called, 0 when there are none, or an error.

@@ -1,11 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 #include "analysis/synthesizers.h"
 
+#include "analysis/calls/calls.h"
 #include "analysis/events/offcpu.h"
 
-int pf_synthesizer_open(struct pf_synthesizer *synthesizer, struct perfile_reader *reader,
-                        const struct perfile_filter *wanted, const struct pf_filter *filter,
-                        const struct perfile_allocator *allocator, struct perfile_error *error)
+int pf_synthesizer_open(struct pf_synthesizer *synthesizer, const struct pf_synthesizer_options *options,
+                        struct perfile_error *error)
 {
-    return wanted->off_cpu ? pf_offcpu_synthesizer(synthesizer, reader, wanted->off_cpu, filter, allocator, error) : 0;
+    const struct perfile_filter *wanted = options->wanted;
+    if (wanted->calls)
+        return pf_calls_synthesizer(synthesizer, options, error);
+    return wanted->off_cpu ? pf_offcpu_synthesizer(synthesizer, options->reader, wanted->off_cpu, options->filter,
+                                                   options->allocator, error)
+                           : 0;
 }

@@ -1,87 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 #include "analysis/trace_samples.h"
 
-#include "analysis/complete_options.h"
 #include "analysis/delivered.h"
+#include "analysis/trace_code.h"
 #include "base/error.h"
 #include "base/out.h"
 #include "base/sized.h"
 #include "hwtrace/decoding.h"
-#include "symbol/code.h"
 
 enum { MAX_EVENTS = 64, MAX_RECORD_BYTES = 64 * 1024 };
-
-/* ---- code -------------------------------------------------------------------------------------------------------- */
-
-struct perfile_code_reader {
-    struct pf_watch watch;
-    struct pf_symbols *symbols;
-};
-
-int perfile_code_open(struct perfile_reader *reader, const struct perfile_symbol_options *options,
-                      struct perfile_code_reader **code, struct perfile_error *error)
-{
-    const struct perfile_allocator *allocator = perfile_reader_allocator(reader);
-    struct perfile_symbol_options all;
-    *code = NULL;
-    int result = pf_complete_symbols(&all, reader, options, error);
-    if (result < 0)
-        return result;
-    struct perfile_code_reader *made = pf_new(allocator, sizeof(*made));
-    if (!made)
-        return pf_fail_memory(error, "code");
-    pf_watch_open(&made->watch, allocator);
-    struct pf_find_options find = pf_find_options_of(&all, &made->watch.allocator);
-    find.note = NULL;
-    find.trouble = NULL;
-    result = pf_symbols_open(reader, &find, &made->symbols, error);
-    if (result < 0) {
-        perfile_code_close(made);
-        return result;
-    }
-    *code = made;
-    return 0;
-}
-
-void perfile_code_close(struct perfile_code_reader *code)
-{
-    if (!code)
-        return;
-    pf_symbols_close(code->symbols);
-    pf_free(code->watch.below, code, sizeof(*code));
-}
-
-/* What is not mapped from a file as it is: the kernel, and code of JITs. */
-static size_t read_located(struct perfile_code_reader *code, const struct perfile_map *map, uint64_t address, void *to,
-                           size_t bytes)
-{
-    struct pf_location location;
-    struct pf_code_bytes read;
-    size_t got = 0;
-    if (!pf_symbols_locate(code->symbols, map, address, &location) ||
-        location.module >= pf_symbols_module_count(code->symbols))
-        return 0;
-    if (pf_code_bytes_read(code->symbols, location.module, location.address, bytes, &read) == PF_CODE_READ) {
-        got = (size_t)pf_min(read.count, bytes);
-        memcpy(to, read.bytes, got);
-    }
-    pf_code_bytes_close(code->symbols, &read);
-    return got;
-}
-
-size_t perfile_code_read(void *code, struct perfile_session *session, int32_t pid, uint64_t address, void *to,
-                         size_t bytes)
-{
-    struct perfile_code_reader *from = code;
-    struct pf_insn_machine machine;
-    const struct perfile_space *space = perfile_session_space(session, pid);
-    const struct perfile_map *map = space ? pf_symbols_map(from->symbols, space, address) : NULL;
-    if (!map)
-        return 0;
-    const size_t left = address < map->end ? (size_t)pf_min(map->end - address, bytes) : bytes;
-    const size_t got = map->kernel ? 0 : pf_symbols_code(from->symbols, map, address, to, left, &machine);
-    return got ? got : read_located(from, map, address, to, left);
-}
 
 /* ---- the trace of a reader --------------------------------------------------------------------------------------- */
 
@@ -89,8 +16,7 @@ struct trace {
     struct perfile_reader *reader;
     const struct perfile_allocator *allocator;
     struct pf_decoding *decoding;
-    struct perfile_code_reader *code;
-    struct perfile_session *session;
+    struct pf_trace_code code;
     const struct perfile_event *events[MAX_EVENTS]; /* by their index in the decoder */
     const struct perfile_record *waiting;           /* the last record, until the decoding has noticed it; else NULL */
     struct perfile_record record;
@@ -98,23 +24,11 @@ struct trace {
     bool swaps;    /* its numbers have the other byte order */
 };
 
-static uint64_t space_of(void *context, int32_t pid)
-{
-    const struct trace *trace = context;
-    return trace->session ? perfile_space_id(perfile_session_space(trace->session, pid)) : 0;
-}
-
-static size_t read_code(void *context, int32_t pid, uint64_t address, uint8_t *bytes, size_t count)
-{
-    const struct trace *trace = context;
-    return trace->session ? perfile_code_read(trace->code, trace->session, pid, address, bytes, count) : 0;
-}
-
 static void close_trace(void *context)
 {
     struct trace *trace = context;
     pf_decoding_close(trace->decoding);
-    perfile_code_close(trace->code);
+    perfile_code_close(trace->code.reader);
     pf_free(trace->allocator, trace->data, MAX_RECORD_BYTES);
     pf_free(trace->allocator, trace, sizeof(*trace));
 }
@@ -139,8 +53,8 @@ static int open_trace(struct trace *trace, const struct perfile_trace_options *o
     const struct pf_decoding_options how = {.allocator = trace->allocator,
                                             .letters = options->itrace ? options->itrace : "",
                                             .usual = options->is_listed ? "cepwxy" : ""};
-    const struct pf_code_source source = {.space = space_of, .read = read_code, .context = trace};
-    int result = perfile_code_open(trace->reader, options->symbols, &trace->code, error);
+    const struct pf_code_source source = pf_trace_code_source(&trace->code);
+    int result = perfile_code_open(trace->reader, options->symbols, &trace->code.reader, error);
     if (result == 0)
         result = pf_decoding_open(trace->reader, &how, &trace->decoding, error);
     if (result < 0)
@@ -385,22 +299,20 @@ static void complete(void *context, const uint64_t *note, struct pf_delivered *i
     memcpy(&item->traced, note, sizeof(item->traced));
 }
 
+static void start(void *context, struct perfile_session *session, struct pf_jit *jit)
+{
+    struct trace *trace = context;
+    trace->code.session = session;
+    trace->waiting = NULL;
+    pf_decoding_restart(trace->decoding);
+    pf_symbols_use_jit(pf_trace_code_symbols(trace->code.reader), jit);
+}
+
 void pf_trace_samples_synthesizer(struct perfile_reader *reader, struct pf_synthesizer *synthesizer)
 {
     struct trace *trace = perfile_reader_attachment(reader);
-    *synthesizer =
-        (struct pf_synthesizer){.context = trace, .take = take_record, .next = next_sample, .complete = complete};
-}
-
-void pf_trace_samples_use(struct perfile_reader *reader, struct perfile_session *session, struct pf_jit *jit)
-{
-    struct trace *trace = perfile_reader_attachment(reader);
-    if (!trace)
-        return;
-    trace->session = session;
-    trace->waiting = NULL;
-    pf_decoding_restart(trace->decoding);
-    pf_symbols_use_jit(trace->code->symbols, jit);
+    *synthesizer = (struct pf_synthesizer){
+        .context = trace, .start = start, .take = take_record, .next = next_sample, .complete = complete};
 }
 
 /* ---- losses ------------------------------------------------------------------------------------------------------ */

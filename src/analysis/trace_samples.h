@@ -4,11 +4,8 @@
 #define PF_ANALYSIS_TRACE_SAMPLES_H
 
 #include "analysis/synthesizer.h"
-#include "symbol/jit/jit.h"
 
 /* synthesizer->context is NULL when the reader has no trace that was opened. Nothing is to be closed. */
 void pf_trace_samples_synthesizer(struct perfile_reader *reader, struct pf_synthesizer *synthesizer);
-/* The session whose records the synthesizer will see; `jit` may be NULL. Nothing without a trace. */
-void pf_trace_samples_use(struct perfile_reader *reader, struct perfile_session *session, struct pf_jit *jit);
 
 #endif

@@ -58,11 +58,12 @@ struct pf_aux_sample {
     size_t raw_bytes;
     /* Of traces of the flow: */
     uint64_t period;
-    uint32_t flags;           /* of the branch, enum pf_flow_flags */
-    uint32_t depth;           /* of calls, after the branch */
-    uint32_t insn_bytes;      /* of the instruction; 0: not known */
-    uint64_t insns, cycles;   /* since the last sample that has them */
-    const uint64_t *branches; /* newest first, three words each */
+    uint32_t flags;                 /* of the branch, enum pf_flow_flags */
+    uint32_t depth;                 /* of calls, after the branch */
+    uint32_t insn_bytes;            /* of the instruction; 0: not known */
+    uint64_t insns, cycles;         /* since the last sample that has them */
+    uint64_t run_insns, run_cycles; /* of branches and errors: since the one before, where the trace counts them */
+    const uint64_t *branches;       /* newest first, three words each */
     unsigned branch_count;
     const uint64_t *chain;
     unsigned chain_count;

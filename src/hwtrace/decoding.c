@@ -816,6 +816,16 @@ bool pf_decoding_needs_code(const struct pf_decoding *decoding)
     return decoding->decoder->flow;
 }
 
+bool pf_decoding_has_calls(const struct pf_decoding *decoding)
+{
+    return decoding->decoder->flow || decoding->decoder->reads_code;
+}
+
+bool pf_decoding_has_times(const struct pf_decoding *decoding)
+{
+    return !decoding->decoder->without_clock && !decoding->decoder->timeless;
+}
+
 void pf_decoding_use_code(struct pf_decoding *decoding, const struct pf_code_source *source)
 {
     decoding->source = *source;

@@ -31,6 +31,9 @@ void pf_decoding_close(struct pf_decoding *decoding);
 /* Where code is read from; without it no flow is decoded. To be called before the first record is taken. */
 void pf_decoding_use_code(struct pf_decoding *decoding, const struct pf_code_source *source);
 
+/* Its branches are calls and returns; whether these have times. */
+bool pf_decoding_has_calls(const struct pf_decoding *decoding);
+bool pf_decoding_has_times(const struct pf_decoding *decoding);
 /* It is a trace of the flow. */
 bool pf_decoding_needs_code(const struct pf_decoding *decoding);
 

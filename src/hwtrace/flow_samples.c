@@ -216,6 +216,16 @@ static void put_rates(struct pf_flow_samples *samples)
     samples->ipc_cycles = step->cycles;
 }
 
+/* The same since the last branch or error. */
+static void put_run(struct pf_flow_samples *samples)
+{
+    const uint64_t cycles = samples->step.has_cycles ? samples->step.cycles : samples->run_cycles;
+    samples->made.run_insns = samples->insns - samples->run_insns;
+    samples->made.run_cycles = cycles - samples->run_cycles;
+    samples->run_insns = samples->insns;
+    samples->run_cycles = cycles;
+}
+
 static void put_instruction(struct pf_flow_samples *samples, uint64_t ip, uint32_t index)
 {
     const struct pf_flow_step *step = &samples->step;
@@ -319,6 +329,7 @@ static bool next_branch(struct pf_flow_samples *samples)
         samples->made.flags = step->flags;
         samples->made.insn_bytes = by_insn ? block->bytes[block->count - 1] : 0;
         put_rates(samples);
+        put_run(samples);
     }
     if (samples->itrace->branches)
         note_branch(samples);
@@ -396,6 +407,8 @@ static int next_event(struct pf_flow_samples *samples)
     const struct pf_flow_step *step = &samples->step;
     const unsigned event = samples->event_of[step->event];
     put_sample(samples, step->event_has_ip ? step->event_ip : 0, step->event == PF_FLOW_TRANSACTION);
+    if (step->event == PF_FLOW_ERROR)
+        put_run(samples);
     if (step->event == PF_FLOW_ERROR)
         return is_wanted_error(samples) ? PF_FLOW_SAMPLE_ERROR : PF_FLOW_SAMPLE_NONE;
     if (event == NO_EVENT || is_skipped(samples))

@@ -33,7 +33,8 @@ struct pf_flow_samples {
     uint64_t insns;      /* all */
     uint64_t skipped;    /* samples that are still to be left out */
     uint64_t ipc_insns, ipc_cycles, cycles_sampled;
-    uint64_t *ring; /* the last branches, three words each */
+    uint64_t run_insns, run_cycles; /* at the last sample of a branch or an error */
+    uint64_t *ring;                 /* the last branches, three words each */
     unsigned ring_at, ring_count;
     bool starts_anew; /* branch stacks do, with the next step */
     uint64_t *branch_words, *chain_words;

@@ -95,7 +95,8 @@ void pf_output_put_color(struct pf_text *out, const struct perfile_output_option
 static void report_notes(const struct perfile_reader *reader, const struct perfile_output_options *options)
 {
     char note[PF_NOTE_BYTES];
-    if (options->symbols->note && pf_note_aux(reader, note))
+    const bool shows_aux = options->filter && options->filter->calls;
+    if (options->symbols->note && !shows_aux && pf_note_aux(reader, note))
         options->symbols->note(options->symbols->note_context, note);
 }
 

@@ -141,6 +141,7 @@ static void notes(void *state, pf_on_note *notify, void *context)
 const struct pf_view pf_view_aux_packets = {
     .info = {"aux_packets", "hardware traces packet by packet, in the words of perf report -D"},
     .lists = {PF_COLUMNS(columns)},
+    .reads_aux = true,
     .not_filtered = ~0u,
     .state_bytes = sizeof(struct packets),
     .open = open_packets,

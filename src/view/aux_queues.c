@@ -132,6 +132,7 @@ static void notes(void *state, pf_on_note *notify, void *context)
 const struct pf_view pf_view_aux_queues = {
     .info = {"aux_queues", "hardware traces: what was recorded of each processor or thread, and what is missing"},
     .lists = {PF_COLUMNS(columns)},
+    .reads_aux = true,
     .not_filtered = ~0u,
     .state_bytes = sizeof(struct queues),
     .open = open_queues,

@@ -16,7 +16,7 @@ NEVER_RUN = {'record': 'needs counters', 'stat': 'needs counters', 'top': 'needs
 DEMO = 'examples/demo.perf.data'
 # perf.data: by what the example asks for, else by the verb
 BY_WORD = {'sched:sched_switch': 'sched-tiny2', 'wakers': 'sched-tiny2', '--off-cpu': 'offcpu-cs', '--page ': 'kmem-page',
-           'block_latency': 'block', 'run.data': 'stat'}
+           'block_latency': 'block', 'run.data': 'stat', 'calls': 'intel-pt'}
 BY_VERB = {'sched': 'sched-tiny2', 'offcpu': 'offcpu-cs', 'lock': 'lock', 'kmem': 'kmem-slab', 'kwork': 'kwork', 'trace': 'trace-raw',
            'mem': 'mem-made', 'c2c': 'mem-made'}
 # what the recordings have instead of what the examples name

@@ -33,6 +33,7 @@ static const struct member filter_members[] = {
     MEMBER(filter, comms, TEXT, 0, NAMES),
     MEMBER(filter, events, TEXT, 0, "cycles|cpu-clock|sched:*|x"),
     MEMBER(filter, off_cpu, TEXT, 0, "blocked|all|both|wakers|x"),
+    MEMBER(filter, calls, TEXT, 0, "each|stacks|x"),
 };
 static const struct member flame_members[] = {
     MEMBER(flame_options, by, TEXT, 0, "mem,dso|comm|tid|pid,cpu|time,cpu,pid|x"),

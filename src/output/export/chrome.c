@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "analysis/calls/calls.h"
 #include "base/bytes.h"
 #include "base/error.h"
 #include "base/heap.h"
@@ -85,6 +86,7 @@ struct chrome {
     size_t source_count, source_capacity;
     struct pf_heap heap;
     bool comma;
+    bool has_calls; /* of a trace: slices are these */
 };
 
 /* ---- pieces of JSON ---------------------------------------------------------------------------------------------- */
@@ -256,7 +258,9 @@ static void make_slice(const struct chrome *chrome, const struct pf_timeline_ser
     const uint64_t before = row ? series->rows[row - 1].time : 0;
     const bool elsewhere = row && series->rows[row - 1].cpu != series->rows[row].cpu &&
                            !chrome->timeline.threads[series->thread].tid; /* the idle threads have one id */
-    const bool near = row && (time - before) / 2 < interval && change < before && !elsewhere;
+    const bool is_exact = pf_event_is_calls(series->event);
+    const bool near = row && (is_exact ? before == time - series->rows[row].weight
+                                       : (time - before) / 2 < interval && change < before && !elsewhere);
     const uint64_t start = pf_max(before, pf_max(change, time - pf_min(time, interval)));
     slices[row].start = near ? before : start;
     slices[row].common = near ? common_of(chrome, series->rows[row - 1].node, series->rows[row].node) : 0;
@@ -270,8 +274,12 @@ static bool make_slices(struct chrome *chrome, uint32_t index)
     chrome->slices[index] = slices;
     if (!slices)
         return false;
+    const bool is_exact = pf_event_is_calls(series->event);
+    for (size_t row = 0; is_exact && row < series->count; row++) /* a slice ends at the time of its row */
+        series->rows[row].time += series->rows[row].weight;
     for (size_t row = 0, at = 0; row < series->count; row++)
-        make_slice(chrome, series, slices, row, change_before(thread, &at, series->rows[row].time));
+        make_slice(chrome, series, slices, row, is_exact ? 0 : change_before(thread, &at, series->rows[row].time));
+    chrome->has_calls |= is_exact;
     chrome->timeline.start = pf_min(chrome->timeline.start, slices[0].start);
     return true;
 }
@@ -775,7 +783,7 @@ static const char *text_of(struct chrome *chrome, const char *name, const struct
     struct pf_text *scratch = &chrome->scratch;
     scratch->used = 0;
     pf_put_string(scratch, name);
-    if (event) {
+    if (event && !pf_event_is_calls(event)) {
         pf_put_string(scratch, " [samples of ");
         pf_put_string(scratch, event->name);
         pf_put_string(scratch, "]");
@@ -902,8 +910,10 @@ static void put_head(const struct document *document)
     struct chrome *first = document->parts;
     pf_put_format(first->out,
                   "{\"displayTimeUnit\":\"ns\",\"otherData\":{\"creator\":\"perfile %s\","
-                  "\"slices\":\"stacks are known at samples: slices reach back to the sample before\",",
-                  perfile_version());
+                  "\"slices\":\"%s\",",
+                  perfile_version(),
+                  first->has_calls ? "calls of a hardware trace"
+                                   : "stacks are known at samples: slices reach back to the sample before");
     if (document->count == 1)
         put_facts(first);
     put(first, document->count > 1 ? "\"recordings\":[" : "");
@@ -965,8 +975,9 @@ static bool put_parts(void *parts, size_t count, uint64_t wall, const struct per
     }
     put(document.parts, "\n]}\n");
     if (fine)
-        pf_export_notify(options, "chrome cannot hold weights, lines and build ids; when functions began and ended is "
-                                  "guessed from the samples");
+        pf_export_notify(options, "chrome cannot hold weights, lines and build ids%s",
+                         document.parts->has_calls ? ""
+                                                   : "; when functions began and ended is guessed from the samples");
     return fine;
 }
 

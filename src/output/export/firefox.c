@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "analysis/calls/calls.h"
 #include "base/bytes.h"
 #include "base/error.h"
 #include "output/export/export.h"
@@ -456,8 +457,9 @@ static void put_samples(struct pf_firefox *firefox, const struct pf_firefox_trac
     pf_put_format(firefox->out, ",\"samples\":{\"length\":%zu", series->count);
     pf_firefox_begin_column(firefox, "stack");
     for (size_t i = 0; i < series->count; i++) {
+        const uint32_t node = series->rows[i].node;
         pf_firefox_put_comma(firefox, i);
-        pf_put_unsigned(firefox->out, pf_firefox_stack_of(firefox, series->rows[i].node));
+        put_number_or(firefox, node ? pf_firefox_stack_of(firefox, node) : PF_FIREFOX_NONE, "null");
     }
     pf_firefox_put(firefox, "]");
     put_times(firefox, series);
@@ -638,7 +640,8 @@ static bool make_tracks(struct pf_firefox *firefox)
             fine = add_track(firefox, &track);
         for (uint32_t at = thread->series; fine && at != PF_TIMELINE_NONE; at = timeline->series[at].next) {
             track.series = &timeline->series[at];
-            track.counts_cpu = !counted && (thread->switch_count || pf_timeline_is_clock(track.series->event));
+            track.counts_cpu = !counted && !pf_event_is_calls(track.series->event) &&
+                               (thread->switch_count || pf_timeline_is_clock(track.series->event));
             counted |= track.counts_cpu;
             fine = add_track(firefox, &track);
             track.first = false;

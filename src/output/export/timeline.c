@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 
+#include "analysis/calls/calls.h"
 #include "analysis/trace/trace_format.h"
 #include "analysis/trace/trace_text.h"
 #include "base/error.h"
@@ -156,6 +157,21 @@ static uint64_t time_of(struct pf_timeline *timeline, const struct pf_profile_sa
     return timeline->last_time += timeline->timed ? 0 : UNTIMED_STEP_NS;
 }
 
+/*
+ * Calls: each sample is the stack from its time on, for its period. Where the next one begins later, a row without a
+ * stack is between them; there is capacity for one more row then.
+ */
+static bool end_stack(struct pf_timeline *timeline, struct pf_timeline_series *series, uint64_t next)
+{
+    const struct pf_timeline_row *last = series->count ? &series->rows[series->count - 1] : NULL;
+    if (!last || last->time + last->weight >= next)
+        return true;
+    const struct pf_timeline_row none = {.time = last->time + last->weight, .cpu = -1};
+    note_time(timeline, &timeline->threads[series->thread], none.time);
+    return PF_APPEND(timeline->allocator, series->rows, series->count, series->capacity, none) &&
+           pf_grow(timeline->allocator, &series->rows, &series->capacity, series->count + 1, sizeof(*series->rows));
+}
+
 /* False: out of memory. */
 static bool add_sample(struct pf_timeline *timeline, const struct pf_profile_sample *sample)
 {
@@ -174,9 +190,21 @@ static bool add_sample(struct pf_timeline *timeline, const struct pf_profile_sam
     if (!series ||
         !pf_grow(timeline->allocator, &series->rows, &series->capacity, series->count + 1, sizeof(*series->rows)))
         return false;
+    if (pf_event_is_calls(series->event) && !end_stack(timeline, series, row.time))
+        return false;
     series->rows[series->count++] = row;
     timeline->samples++;
     return true;
+}
+
+/* After the last stacks. */
+static bool end_stacks(struct pf_timeline *timeline)
+{
+    bool fine = true;
+    for (size_t i = 0; i < timeline->series_count && fine; i++)
+        if (pf_event_is_calls(timeline->series[i].event))
+            fine = end_stack(timeline, &timeline->series[i], UINT64_MAX);
+    return fine;
 }
 
 /* ---- other records ----------------------------------------------------------------------------------------------- */
@@ -553,22 +581,26 @@ static int gather(struct pf_timeline *timeline, struct perfile_error *error)
     while ((result = pf_profile_next(timeline->profile, &sample, error)) > 0)
         if (sample->event && !add_sample(timeline, sample))
             return pf_fail_memory(error, "export");
-    return result < 0 || (take_changes(timeline) && order(timeline)) ? result : pf_fail_memory(error, "export");
+    return result < 0 || (end_stacks(timeline) && take_changes(timeline) && order(timeline))
+               ? result
+               : pf_fail_memory(error, "export");
 }
 
 int pf_timeline_open(struct pf_timeline *timeline, struct perfile_reader *reader,
                      const struct perfile_output_options *options, bool by_address, struct perfile_error *error)
 {
     const struct perfile_allocator *allocator = pf_allocator_or_default(options->allocator);
-    struct pf_profile_options how = {
-        .filter = options->filter,
-        .find = pf_find_options_of(options->symbols, allocator),
-        .unwind = options->symbols->unwind,
-        .frames = {.inlines = !options->symbols->no_inline, .by_address = by_address, .joins_unnamed = !by_address},
-        .decoded = true,
-        .take = take,
-        .take_context = timeline,
-        .drive = pf_profile_drive_of(options)};
+    const bool of_calls = options->filter && options->filter->calls;
+    struct pf_profile_options how = {.filter = options->filter,
+                                     .find = pf_find_options_of(options->symbols, allocator),
+                                     .unwind = options->symbols->unwind,
+                                     .frames = {.inlines = !options->symbols->no_inline && !of_calls,
+                                                .by_address = by_address,
+                                                .joins_unnamed = !by_address},
+                                     .decoded = true,
+                                     .take = take,
+                                     .take_context = timeline,
+                                     .drive = pf_profile_drive_of(options)};
     *timeline = (struct pf_timeline){.allocator = allocator, .reader = reader, .first = UINT64_MAX};
     pf_arena_open(&timeline->arena, allocator);
     pf_map_open(&timeline->positions, allocator);

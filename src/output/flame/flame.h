@@ -52,6 +52,7 @@ struct pf_flame_event {
                                    NULL: for the page */
     uint64_t total;   /* what is 100 %; less than the tree's total (0): the tree's */
     const char *unit; /* NULL: the set's */
+    bool lasts;       /* each sample of the page stands for its period, which begins at its time */
 };
 
 /* What the picture shows, in words. */

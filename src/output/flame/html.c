@@ -853,6 +853,7 @@ static void put_events(struct writer *w)
         pf_put_format(w->text, "%s\n{\"total\":%llu", i ? "," : "", (unsigned long long)event->total);
         put_member(w, "name", event->name);
         put_member(w, "unit", event->unit ? event->unit : w->set->unit);
+        pf_put_string(w->text, event->lasts ? ",\"lasts\":true" : "");
         if (w->before && pf_flame_event_find(w->before, event->name, &before))
             pf_put_format(w->text, ",\"before\":%" PRIu32, before);
         pf_put_char(w->text, '}');

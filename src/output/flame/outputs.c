@@ -169,7 +169,7 @@ typedef int writer(struct flame *flame);
 static int write_flame(struct flame *flame, struct perfile_reader *reader, bool page, writer *write)
 {
     int result = open_flame(flame, reader, page);
-    if (!reader || !pf_note_aux(reader, flame->aux))
+    if (!reader || flame->options->filter->calls || !pf_note_aux(reader, flame->aux))
         flame->aux[0] = '\0';
     if (result == 0)
         result = write(flame);

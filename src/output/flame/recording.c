@@ -7,6 +7,7 @@
 
 #include <perfile/profile.h>
 
+#include "analysis/calls/calls.h"
 #include "analysis/event_names.h"
 #include "base/counted.h"
 #include "base/error.h"
@@ -213,6 +214,7 @@ static bool make_events(struct pf_flame_recording *g)
         g->events[i] = (struct pf_flame_event){.name = name_event(g, &g->stacks[i]),
                                                .tree = g->page.allocator ? NULL : &g->stacks[i].tree,
                                                .total = total_of(g, i),
+                                               .lasts = pf_event_is_calls(g->stacks[i].event),
                                                .unit = unit_of(g, g->stacks[i].event)};
         if (!g->events[i].unit || !g->events[i].name)
             return false;
@@ -404,6 +406,7 @@ int pf_flame_recording_open(struct pf_flame_recording *g, struct perfile_reader 
                                              page ? NULL : reader};
     int result = pf_bottom_open(&g->bottom, &bottom, error);
     how.decoded = g->bottom.tags && pf_tags_need_decoded(g->bottom.tags);
+    how.frames.inlines = how.frames.inlines && !(how.filter && how.filter->calls);
     if (page)
         take_off_cpu(g, &how);
     if (result == 0 && page)

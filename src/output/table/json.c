@@ -127,7 +127,7 @@ static void end_page(struct pf_sheet *sheet)
         sheet->style->put_members(sheet->table, &json);
     pf_table_put_losses(&json, "losses", sheet->table);
     pf_json_begin(&json, "notes", true);
-    if (sheet->table->reader && pf_note_aux(sheet->table->reader, note))
+    if (sheet->table->reader && !sheet->table->view->reads_aux && pf_note_aux(sheet->table->reader, note))
         pf_json_string(&json, NULL, note);
     if (sheet->table->view->notes)
         sheet->table->view->notes(sheet->table->state, put_note, &json);

@@ -92,6 +92,7 @@ class Chart {
     if (state.threads && state.threads.length && !state.threads.includes(this.thread)) this.thread = state.threads[0];
     if (!(this.weights[this.thread] > 0) && this.threads.length) this.thread = this.threads[0];
     this.showChoice();
+    this.window.fit(data);
     this.window.take(T.lengthOf(data), state.window);
     this.later();
   }

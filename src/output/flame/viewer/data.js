@@ -197,6 +197,6 @@ function openColumns(header, bytes) {
   joinNumbered(made);
   made.buckets = made.span ? BUCKETS : 0;
   made.step = Math.floor(made.span / BUCKETS) + 1;
-  made.meta = { events: made.events.map(({ name, unit }) => ({ name: clean(name), unit })) };
+  made.meta = { events: made.events.map(({ name, unit, lasts }) => ({ name: clean(name), unit, lasts })) };
   return made;
 }

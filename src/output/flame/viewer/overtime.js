@@ -108,7 +108,7 @@ function threadWords(data, thread) {
 const REST = 120;
 class Window {
   constructor(changed, tell) {
-    Object.assign(this, { from: 0, to: 1, length: 1, taken: "null", timer: 0, changed, tell });
+    Object.assign(this, { from: 0, to: 1, length: 1, least: 1000, taken: "null", timer: 0, changed, tell });
   }
   get part() {
     return this.zoomed ? [this.from, this.to] : null;
@@ -117,7 +117,7 @@ class Window {
     return this.to - this.from < this.length;
   }
   set(from, to, quiet) {
-    const wide = Math.max(Math.min(1000, this.length), Math.min(this.length, to - from));
+    const wide = Math.max(Math.min(this.least, this.length), Math.min(this.length, to - from));
     this.from = Math.max(0, Math.min(from, this.length - wide));
     this.to = this.from + wide;
     if (quiet) return;
@@ -127,6 +127,10 @@ class Window {
       this.taken = JSON.stringify(this.part);
       this.tell?.(this.part);
     }, REST);
+  }
+  /* Calls of a trace may last single nanoseconds, which no sample tells apart. */
+  fit(data) {
+    this.least = data.meta?.events?.some(({ lasts }) => lasts) ? 10 : 1000;
   }
   /* To the given part, or everything; not to one that was taken or told already, for this one may have moved on. */
   take(length, part) {

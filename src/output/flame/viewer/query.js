@@ -1126,7 +1126,7 @@ function buckets(selection, most, { by = null, from, to, slice = null } = {}) {
     }
     return rowOf[key + 1] - 1;
   };
-  const spread = spreader(samples, { from: start, step, count });
+  const spread = spreader(samples, { from: start, step, count }, lasts(selection.data));
   for (let i = selection.from; i < selection.to; i++) {
     const time = samples.time[i];
     if (!picked[i] || !(time >= start - spread.reach && time < end + spread.reach)) continue;
@@ -1138,11 +1138,16 @@ function buckets(selection, most, { by = null, from, to, slice = null } = {}) {
 }
 /* Adds weights of samples to buckets: each to its own, or where samples were joined, to those that its slice overlaps, as if it
  * were recorded at all times of the slice alike. No sample reaches farther than `reach`. */
-function spreader({ time, slices }, { from, step, count }) {
+function spreader({ time, weight: whole, slices }, { from, step, count }, isSpan) {
   const put = (sums, first, at, weight) => {
     const bucket = Math.floor((at - from) / step);
     if (bucket >= 0 && bucket < count) sums[first + bucket] += weight;
   };
+  if (isSpan) return { reach: whole.reduce((a, b) => Math.max(a, b), 0), add: (sums, first, i, weight) => {
+    const begin = time[i], end = begin + Math.max(1, whole[i]), last = Math.min(count - 1, Math.ceil((end - from) / step) - 1);
+    for (let bucket = Math.max(0, Math.floor((begin - from) / step)); bucket <= last; bucket++)
+      sums[first + bucket] += weight / (end - begin) * (Math.min(end, from + (bucket + 1) * step) - Math.max(begin, from + bucket * step));
+  } };
   if (!slices) return { reach: 0, add: (sums, first, i, weight) => put(sums, first, time[i], weight) };
   const share = (sums, first, i, weight, slice) => {
     const begin = slice.from + Math.floor((time[i] - slice.from) / slice.width) * slice.width;
@@ -1180,7 +1185,7 @@ function heat(selection, { rows: height = 50, width = 1e9, from, to } = {}) {
   const end = to ?? spanOf(selection.data)[1];
   const columns = Math.min(MOST_COLUMNS, Math.max(1, Math.ceil((end - start) / width)));
   const { data: { samples }, picked } = selection, cells = new Float64Array(columns * height);
-  const values = valuesOf(selection), spread = spreader(samples, { from: start, step: fine, count: cells.length });
+  const values = valuesOf(selection), spread = spreader(samples, { from: start, step: fine, count: cells.length }, lasts(selection.data));
   let most = 0;
   for (let i = selection.from; i < selection.to; i++) if (picked[i]) spread.add(cells, 0, i, values[i]);
   eachInterval(selection, start, start + cells.length * fine, (i, a, b) => spreadOver(cells, a - start, b - start, fine));
@@ -1213,7 +1218,8 @@ function chart(selection, transforms, { thread, from, to, columns = 2000, gap })
   const start = from ?? span[0], end = to ?? span[1], picks = picksOf(selection, thread, start, end);
   const longest = gap ?? usualGap(data.samples.time, picks), column = (end - start) / columns;
   const thinned = picks.length > columns, list = thinned ? thin(data.samples.time, picks, start, column) : picks;
-  const times = extents(data.samples, list, thinned ? longest + column : longest);
+  const times = lasts(data) ? spans(data.samples, list, thinned ? column : 0)
+    : extents(data.samples, list, thinned ? longest + column : longest);
   return { ...boxesOf(shape, image, data.samples.stack, list, times, [start, end]), thinned };
 }
 /* Samples of the thread in the window, and those of the time before that reach into it. */
@@ -1261,6 +1267,14 @@ function extents({ time, weight }, list, longest) {
       to[i] = i + 1 === end ? at + length : x;
     }
   }
+  return { from, to };
+}
+/* Samples stand for their weight in ns from their time on, and none of them were joined. */
+const lasts = data => !data.samples.slices && !!data.meta?.events?.some(({ lasts }) => lasts);
+/* The same for these. Where a pixel has only one of them, it reaches to that of the next pixel. */
+function spans({ time, weight }, list, column) {
+  const from = Float64Array.from(list, i => time[i]), to = Float64Array.from(list, i => time[i] + Math.max(weight[i], 2 * column));
+  for (let i = 0; i + 1 < list.length; i++) to[i] = Math.min(to[i], from[i + 1]);
   return { from, to };
 }
 function boxesOf({ parent, key }, image, stack, list, times, window) {

@@ -11,15 +11,23 @@ function makePane(data, event, title, clock) {
   return { ...timeIndex.busyOf(data, event), data, index: T.indexed(data, event), title, clock, x: 0, width: 0,
     drawn: {}, intervals: byThread(data, data.intervals), marks: byThread(data, data.marks) };
 }
+/* What of a time is in each bucket of a row; `from` and `to` count buckets. */
+function addSpan(sums, row, from, to, step, count) {
+  for (let b = Math.max(0, Math.floor(from)); b < count && b < to; b++)
+    sums[row + b] += (Math.min(to, b + 1) - Math.max(from, b)) * step;
+}
 /* The weight in each bucket of every thread or CPU: one pass in the order of time is cheaper than one for each row. */
-function spread({ data: { samples }, index, idle }, byCpu, step, first, count) {
+function spread({ data: { samples, meta }, index, idle }, byCpu, step, first, count) {
   const keys = byCpu ? samples.cpu : samples.thread, rows = byCpu ? index.cpus : idle.length, { order } = index;
   const sums = new Float32Array(rows * count), { time, weight, thread } = samples;
-  const start = T.firstAt(order, time, first * step), end = T.firstAt(order, time, (first + count) * step);
-  for (let k = start; k < end; k++) {
+  const lasts = !samples.slices && !!meta?.events?.some(({ lasts }) => lasts);
+  const end = T.firstAt(order, time, (first + count) * step);
+  for (let k = lasts ? 0 : T.firstAt(order, time, first * step); k < end; k++) {
     const i = order[k], key = keys[i];
     if (byCpu && (key < 0 || thread[i] >= 0 && idle[thread[i]])) continue;
-    sums[(key < 0 ? rows - 1 : key) * count + Math.floor(time[i] / step) - first] += weight[i];
+    const row = (key < 0 ? rows - 1 : key) * count;
+    if (lasts) addSpan(sums, row, time[i] / step - first, (time[i] + weight[i]) / step - first, step, count);
+    else sums[row + Math.floor(time[i] / step) - first] += weight[i];
   }
   return sums;
 }

@@ -101,6 +101,7 @@ class Tracks extends withTrackKeys(trackDrawing.Drawing) {
       this.axis.setAttribute("aria-label", AXIS_WORDS + (this.panes.length > 1 ? " x goes to the other recording." : ""));
       this.list();
     }
+    this.window.fit(this.panes[0].data);
     this.window.take(Math.max(...this.panes.map(pane => pane.index.length)), state.window);
     this.later();
   }
