@@ -30,6 +30,17 @@ static const char *format_at(size_t index, const char **doc)
     return format ? format->name : NULL;
 }
 
+/* The format counts branches by the calls that led to them. */
+static bool needs_contexts(const char *name)
+{
+    const struct perfile_pgo_format *format;
+
+    for (size_t i = 0; (format = perfile_pgo_format_at(i)) != NULL; i++)
+        if (!strcmp(format->name, name))
+            return format->needs_contexts;
+    return false;
+}
+
 static const struct pf_value gcc_versions[] = {
     {"11", "GCC up to 11", 11},
     {"12", "GCC 12 and later", 12},
@@ -107,6 +118,8 @@ static int check(struct run *run)
         return usage(run, "--binary and --buildid exclude each other");
     if (own->kernel && !own->binary)
         return usage(run, "--kernel needs --binary VMLINUX");
+    if (needs_contexts(settings->format) && (!own->binary || own->kernel))
+        return usage(run, "contexts are counted of one program: --binary FILE, without --kernel");
     if (own->gcc && strcmp(settings->format, "gcov"))
         return usage(run, "--gcc is for --format gcov");
     if (is_folder_output(run) && (!settings->output || pf_stream_is_standard(settings->output)))
@@ -141,11 +154,30 @@ static int parse_build_id(const struct run *run, const char *text, struct perfil
 
 /* ---- reading ----------------------------------------------------------------------------------------------------- */
 
+/* How to record what a profile could not be made without. */
+static void advise(const char *message)
+{
+    static const char branches[] = "perfile record -b -- COMMAND records all branches that were taken";
+    static const struct {
+        const char *reason, *advice;
+    } advices[] = {
+        {"empty because no sample has a branch stack", branches},
+        {"empty because the branch stacks are call stacks", branches},
+        {"empty because only some kinds of branches were recorded", branches},
+        {"empty because no sample has a callchain",
+         "perfile record -b --call-graph fp -- COMMAND records callchains beside the branches"},
+    };
+
+    for (size_t i = 0; i < sizeof(advices) / sizeof(advices[0]); i++)
+        if (strstr(message, advices[i].reason))
+            pf_message_advice("%s", advices[i].advice);
+}
+
 static int failure(const struct run *run, int code)
 {
     pf_message("%s: %s", run->command->name, pf_error_sentence(&run->error, run->command->name));
-    if (code == PERFILE_ERROR_ABSENT && (strstr(run->error.message, "stack") || strstr(run->error.message, "kinds")))
-        pf_message_advice("perfile record -b -- COMMAND records all branches that were taken");
+    if (code == PERFILE_ERROR_ABSENT)
+        advise(run->error.message);
     if (code == PERFILE_ERROR_ARGUMENT || code == PERFILE_ERROR_UNSUPPORTED)
         return PF_STATUS_USAGE;
     if (code == PERFILE_ERROR_ABSENT || code == PERFILE_ERROR_LIMIT)
@@ -168,6 +200,7 @@ static int open_pgo(struct run *run)
     options.binary = own->binary;
     options.any_build = own->force;
     options.kernel = own->kernel;
+    options.contexts = needs_contexts(run->settings->format);
     options.max_traces = own->max_traces;
     options.unmatched = pf_log_unmatched;
     options.unmatched_context = &run->log;
@@ -236,10 +269,10 @@ static void report_drops(const struct perfile_pgo_binary *binary, const struct p
         uint64_t count;
         const char *what;
     } causes[] = {
-        {counts->samples - counts->samples_used, "samples were elsewhere"},
-        {binary->has_branches ? counts->samples_without_branches : 0, "samples have no branch stack"},
-        {counts->samples_of_calls, "samples have call stacks, which are not branches that were taken"},
-        {counts->samples_filtered, "samples do not have all kinds of branches: no ranges are made of them"},
+        {counts->samples - counts->samples_used, "samples elsewhere"},
+        {binary->has_branches ? counts->samples_without_branches : 0, "samples without a branch stack"},
+        {counts->samples_of_calls, "samples with call stacks, which are not branches that were taken"},
+        {counts->samples_filtered, "samples without all kinds of branches: no ranges are made of them"},
         {counts->branches_outside, "records of branches from or to other code"},
         {counts->branches_wrong_path, "records of branches that the processor took back; they do not count"},
         {counts->branches_no_code, "records of branches dropped: an end is not an instruction"},
@@ -248,6 +281,9 @@ static void report_drops(const struct perfile_pgo_binary *binary, const struct p
         {counts->ranges_no_code, "ranges dropped: an end is not an instruction"},
         {counts->ranges_jumps, "ranges dropped: an unconditional jump lies between the ends"},
         {counts->functions_unnamed, "functions left out: no debug info"},
+        {counts->samples_without_callers, "samples without a callchain: the callers are not known"},
+        {counts->samples_between_frames, "samples left out: functions begin or end there, and callers are not known"},
+        {counts->contexts_unknown, "records of branches without callers: code before them cannot have run"},
     };
     char text[PF_COUNTED_BYTES];
 

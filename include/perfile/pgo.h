@@ -32,6 +32,7 @@ struct perfile_pgo_options {
     uint8_t build_id[20];
     uint8_t build_id_bytes; /* only the binary with this build id is counted; 0: not set */
     bool kernel;            /* code of the kernel and its modules is counted instead of that of processes */
+    bool contexts;          /* also by callers, for formats that need them; needs `binary`, excludes `kernel` */
     /* The maximum of distinct traces (a branch and where the code after it ended), 64 bytes each; 0: 2^24. */
     uint64_t max_traces;
     void (*progress)(void *context, uint64_t done, uint64_t total); /* bytes of a recording; may be NULL */
@@ -83,6 +84,9 @@ struct perfile_pgo_counts {
     uint64_t functions;                /* of the binary; 0: not known */
     uint64_t functions_reached;        /* with a range or an address in them */
     uint64_t functions_unnamed;        /* reached, but left out by the format: no debug info */
+    uint64_t samples_without_callers;  /* they have no callchain; these three are counted if options.contexts is set */
+    uint64_t samples_between_frames;   /* at the start or the end of a function, where callchains are not complete */
+    uint64_t contexts_unknown;         /* branches whose callers are not known: code before them cannot have run */
 };
 #define PERFILE_PGO_COUNTS_INIT PERFILE_SIZED(struct perfile_pgo_counts)
 
@@ -154,10 +158,11 @@ PERFILE_API PERFILE_MUST_CHECK int perfile_pgo_address_at(const struct perfile_p
                                                           struct perfile_pgo_address *address);
 
 struct perfile_pgo_format {
-    const char *name; /* "bolt" */
-    const char *doc;  /* one sentence */
-    bool is_binary;   /* nothing for a terminal */
-    bool is_weak;     /* it also takes recordings without branch stacks */
+    const char *name;    /* "bolt" */
+    const char *doc;     /* one sentence */
+    bool is_binary;      /* nothing for a terminal */
+    bool is_weak;        /* it also takes recordings without branch stacks */
+    bool needs_contexts; /* options.contexts must be set */
 };
 /* The formats by position; NULL after the last. Static. */
 PERFILE_API const struct perfile_pgo_format *perfile_pgo_format_at(size_t index);

@@ -68,7 +68,7 @@ class Walk:
 
 
 def make_recording(assemble, walk, length):
-    text = f'''attr type=0 sample_type=IP|TID|TIME|BRANCH_STACK branch_sample_type=8 ids=1 name="cycles" sample_id_all=1
+    text = f'''attr type=0 sample_type=IP|TID|TIME|CALLCHAIN|BRANCH_STACK branch_sample_type=8 ids=1 name="cycles" sample_id_all=1
 record MMAP2 misc=2 pid=7 tid=7 addr={BASE:#x} len={length:#x} pgoff=0 prot=5 flags=2 filename="/opt/app" | pid=7 tid=7 time=1
 '''
     branches, taken = collections.Counter(), collections.deque(maxlen=DEPTH)
@@ -77,7 +77,9 @@ record MMAP2 misc=2 pid=7 tid=7 addr={BASE:#x} len={length:#x} pgoff=0 prot=5 fl
             taken.append(walk.branch())
         branches.update(taken)
         entries = ''.join(f',{BASE + a:#x},{BASE + b:#x},branch:2' for a, b in reversed(taken))
-        text += f'sample misc=2 ip={BASE + walk.at:#x} pid=7 tid=7 time={time} branch_stack={DEPTH}{entries}\n'
+        chain = [0xfffffffffffffe00, *(BASE + address for address in (walk.at, *reversed(walk.returns)))]
+        text += f'sample misc=2 ip={BASE + walk.at:#x} pid=7 tid=7 time={time} callchain={len(chain)},{",".join(map(hex, chain))} ' \
+                f'branch_stack={DEPTH}{entries}\n'
     return subprocess.run(assemble, input=text.encode(), check=True, stdout=subprocess.PIPE).stdout, branches
 
 
@@ -137,6 +139,25 @@ class Test:
             counts = {int(n) for n in re.findall(r'function_entry_count", i64 (\d+)', done.stdout)}
             self.check(f'{clang}: counts of functions', {expected['middle'] + 1, expected['leaf'] + 1} <= counts, f'{expected} {counts} {done.stdout[:2000]}')
 
+    def contexts(self, profgen):
+        """What it makes of the samples itself."""
+        script, out = self.folder / 'app.script', self.folder / 'app.cs'
+        script.write_bytes(subprocess.run([*self.perfile, 'script', '--no-inline', '--show-mmap-events', '-F', 'ip,brstack', '-i', self.recording],
+                                          env=hermetic.environment(), stdout=subprocess.PIPE, check=False).stdout)
+        done = run(profgen, '--binary', self.app, '--perfscript', script, '--skip-symbolization', '--output', out)
+        text = out.read_text() if out.exists() else ''
+        self.check(f'{profgen}: contexts', text.count('[') > 3 and self.profile('profgen-cs').read_text() == text, done.stdout + text)
+
+    def trace(self, perf2bolt):
+        """That of branches alone, but for mispredictions."""
+        lists = []
+        for format in 'bolt', 'bolt-trace':
+            out = self.folder / (format + '.fdata')
+            done = run(perf2bolt, '-pa', '-p', self.profile(format), '-o', out, self.app)
+            lines = out.read_text().splitlines() if out.exists() else []
+            lists.append(sorted(words[:-2] + words[-1:] for words in map(str.split, lines)))
+        self.check(f'{perf2bolt}: traces', lists[0] == lists[1] != [], done.stdout)
+
     def autofdo(self, create):
         out = self.folder / 'app.gcov'
         done = run(create, '-binary', self.app, '-profiler', 'text', '-profile', self.profile('autofdo'), '-gcov', out)
@@ -154,8 +175,10 @@ def main():
     perfile, assemble = ([*wrapper, program] for program in sys.argv[1:])
     if not is_possible():
         sys.exit(print('skipped: consumers of pgo: a compiler for x86-64, objdump and nm are needed') or 0)
+    profgen = next(filter(None, (tool(f'llvm-profgen-{version}') for version in range(30, 18, -1))), None)
     users = [('bolt', [tool('/usr/lib/llvm-*/bin/perf2bolt', 'perf2bolt'), tool('/usr/lib/llvm-*/bin/llvm-bolt', 'llvm-bolt')]),
-             ('profgen', [next(filter(None, (tool(f'llvm-profgen-{version}') for version in range(30, 18, -1))), None)]),
+             ('trace', [next(filter(None, (tool(f'/usr/lib/llvm-{version}/bin/perf2bolt') for version in range(30, 20, -1))), None)]),
+             ('profgen', [profgen]), ('contexts', [profgen]),
              ('autofdo', [tool('create_gcov')])]
     with tempfile.TemporaryDirectory() as name:
         test = Test(pathlib.Path(name), perfile, assemble)

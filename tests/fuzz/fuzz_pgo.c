@@ -11,14 +11,17 @@ enum {
     PAGES = 16,
     PAGE_BYTES = 4096,
     BRANCHES = 16,
+    CALLS = 4,
     SAMPLES = 32,
-    WORDS = 2 + 10 + PAGES * 6 + SAMPLES * (4 + BRANCHES * 3)
+    SAMPLE_WORDS = 5 + CALLS + BRANCHES * 3,
+    WORDS = 2 + 10 + PAGES * 6 + SAMPLES * SAMPLE_WORDS
 };
 
-/* A stream of a process that has mapped each of the first pages of the file "/NAME", with branches between them. */
+/* A stream of a process that has mapped each of the first pages of the file "/NAME", with branches and calls between them. */
 static size_t make_recording(uint64_t words[WORDS], const char *name, size_t file_bytes)
 {
-    const uint64_t type = PERFILE_SAMPLE_IP | PERFILE_SAMPLE_TID | PERFILE_SAMPLE_BRANCH_STACK;
+    const uint64_t type =
+        PERFILE_SAMPLE_IP | PERFILE_SAMPLE_TID | PERFILE_SAMPLE_CALLCHAIN | PERFILE_SAMPLE_BRANCH_STACK;
     const uint64_t end = pf_min_u64(file_bytes, PAGES * PAGE_BYTES) + 1, process = fuzz_pair(7, 7);
     const uint64_t start[] = {PF_NATIVE_BIG_ENDIAN ? 0x50455246494c4532u : 0x32454c4946524550u, 16};
     const uint64_t attr[] = {fuzz_header(64, 0, 10),   fuzz_pair(1, 72), 0, 1, type, 0, 0, 0, 0,
@@ -33,9 +36,12 @@ static size_t make_recording(uint64_t words[WORDS], const char *name, size_t fil
         memcpy(to - 1, name, strlen(name));
     }
     for (uint64_t i = 0; i < SAMPLES; i++) {
-        *to++ = fuzz_header(9, 2, 4 + BRANCHES * 3);
+        *to++ = fuzz_header(9, 2, SAMPLE_WORDS);
         *to++ = FUZZ_ADDRESS + at % end;
         *to++ = process;
+        *to++ = CALLS;
+        for (uint64_t k = 0; k < CALLS; k++)
+            *to++ = FUZZ_ADDRESS + (at >> k) % end;
         *to++ = BRANCHES;
         for (uint64_t k = 0; k < BRANCHES * 3; k++) {
             at = at * 6364136223846793005u + 1442695040888963407u;
@@ -61,7 +67,7 @@ static void read_rows(const struct perfile_pgo *pgo, size_t binary)
         FUZZ_REQUIRE(address.count);
 }
 
-static void write_formats(const struct perfile_pgo *pgo, size_t binary)
+static void write_formats(const struct perfile_pgo *pgo, size_t binary, bool contexts)
 {
     struct perfile_pgo_write_options options = PERFILE_PGO_WRITE_OPTIONS_INIT;
     struct perfile_pgo_counts counts = PERFILE_PGO_COUNTS_INIT;
@@ -70,7 +76,8 @@ static void write_formats(const struct perfile_pgo *pgo, size_t binary)
     for (size_t i = 0; (format = perfile_pgo_format_at(i)); i++) {
         options.format = format->name;
         const int result = perfile_pgo_write(pgo, binary, &options, &fuzz_sink, NULL);
-        FUZZ_REQUIRE(result <= 0 && result != PERFILE_ERROR_ARGUMENT && result != PERFILE_ERROR_WRITE);
+        FUZZ_REQUIRE(result <= 0 && result != PERFILE_ERROR_WRITE);
+        FUZZ_REQUIRE(result != PERFILE_ERROR_ARGUMENT || (format->needs_contexts && !contexts));
     }
 }
 
@@ -81,14 +88,20 @@ static void make_profiles(struct perfile_reader *reader, const char *binary)
     options.symbols = &fuzz_no_symbols;
     options.binary = binary;
     options.any_build = true;
-    if (perfile_pgo_open(&options, &pgo, NULL) < 0)
+    options.contexts = binary;
+    int result = perfile_pgo_open(&options, &pgo, NULL);
+    if (result == PERFILE_ERROR_UNSUPPORTED) { /* the instructions of its machine are not known */
+        options.contexts = false;
+        result = perfile_pgo_open(&options, &pgo, NULL);
+    }
+    if (result < 0)
         return;
-    int result = perfile_pgo_add(pgo, reader, NULL);
+    result = perfile_pgo_add(pgo, reader, NULL);
     FUZZ_REQUIRE(result <= 0 && result != PERFILE_ERROR_ARGUMENT);
     FUZZ_REQUIRE(perfile_pgo_end(pgo, NULL) == 0);
     for (size_t i = 0; i < perfile_pgo_binary_count(pgo); i++) {
         read_rows(pgo, i);
-        write_formats(pgo, i);
+        write_formats(pgo, i, options.contexts);
     }
     perfile_pgo_close(pgo);
 }

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """A program with debug info, and recordings of it: made byte by byte, the same on every machine, never run.
 
-All instructions are no-operations of four bytes. CODE says what they belong to, by numbers of instructions:
+All instructions are no-operations of four bytes, but for calls and returns that are asked for. They belong to functions by their numbers:
 
     hot     0 to 8, and 24, which was split off; tiny is inlined at 2 to 5, and in it deep at 3
     leaf    8 to 12
@@ -14,6 +14,8 @@ TEXT, STEP = 0x401000, 4
 OUTSIDE = 0x7f0000000000
 PATH = '/made/program'
 MACHINES = {'x86_64': (62, b'\x0f\x1f\x40\x00'), 'aarch64': (183, b'\x1f\x20\x03\xd5')}
+CALLS = {'x86_64': b'\x41\xff\x50\x08', 'aarch64': b'\x00\x00\x00\x94'}
+RETURNS = {'x86_64': b'\xf3\xc2\x00\x00', 'aarch64': b'\xc0\x03\x5f\xd6'}
 NAMES = ('hot', 0, 8), ('hot.cold', 24, 25), ('leaf', 8, 12), ('same', 12, 16), ('same', 32, 36), ('bare', 28, 32)
 
 # unit: (name, first declared line of the file that counts, functions); function: (name, line, ranges, inlined)
@@ -164,10 +166,11 @@ class Debug:
         return out
 
 
-def elf(version, machine='x86_64', more=None):
-    """The program; DWARF 0 leaves the debug info out. More sections by name."""
+def elf(version, machine='x86_64', more=None, calls=(), returns=()):
+    """The program; DWARF 0 leaves the debug info out. More sections by name; numbers of instructions that are calls and returns."""
     number, nop = MACHINES[machine]
-    sections = {'': b'', '.text': nop * 40}
+    code = (CALLS[machine] if i in calls else RETURNS[machine] if i in returns else nop for i in range(40))
+    sections = {'': b'', '.text': b''.join(code)}
     sections.update(Debug(version).sections() if version else {})
     sections.update(more or {})
     strings = b'\0' + b''.join(text(name) for name, _, _ in NAMES)
@@ -199,18 +202,21 @@ def address(where):
     return OUTSIDE if where is None else at(where)
 
 
-def recording(samples, slide=0):
-    """samples: lists of branches, the newest first, as pairs of instructions; or numbers, addresses alone."""
+def recording(samples, chains=None):
+    """samples: lists of branches, the newest first, as pairs of instructions; or numbers, addresses alone. A callchain for each."""
     branches = not isinstance(samples[0], int)
-    kinds = 1 | 2 | (2048 if branches else 0)  # IP, TID, BRANCH_STACK
+    kinds = 1 | 2 | (2048 if branches else 0) | (32 if chains else 0)  # IP, TID, BRANCH_STACK, CALLCHAIN
     attr = struct.pack('<IIQQQQQ', 0 if branches else 1, 112, 0, 1, kinds, 0, 1 << 5 | 1 << 8 | 1 << 23)
     attr = (attr + bytes(24) + struct.pack('<Q', 1 | 8 if branches else 0)).ljust(112, b'\0')
     path = text(PATH)
     path += bytes(-len(path) % 8)
     data = struct.pack('<IHHIIQQQIIQQII', 10, 2, 72 + len(path), 7, 7, TEXT, 0x1000, 0x1000, 8, 1, 9, 0, 5, 2) + path
-    for sample in samples:
+    for number, sample in enumerate(samples):
         stack = sample if branches else []
         body = struct.pack('<QII', address(stack[0][1] if stack else sample), 7, 7)
+        if chains:
+            chain = chains[number]
+            body += struct.pack('<Q', len(chain)) + b''.join(struct.pack('<Q', address(frame)) for frame in chain)
         if branches:
             body += struct.pack('<Q', len(stack)) + b''.join(struct.pack('<QQQ', address(source), address(target), 2) for source, target in stack)
         data += struct.pack('<IHH', 9, 2, 8 + len(body)) + body

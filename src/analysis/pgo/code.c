@@ -8,13 +8,13 @@
 #include "base/map.h"
 #include "base/sort.h"
 #include "symbol/table_elf.h"
-#include "symbol/unwind/insn.h"
 
-/* The instructions of a section: a bit for each byte. */
+/* The instructions of a section: bits for each byte. */
 struct region {
     uint64_t start, end;
     uint64_t *starts; /* an instruction starts there */
     uint64_t *jumps;  /* of these, control never continues with the next one */
+    uint64_t *links;  /* of these, those that call or return */
     size_t words;     /* of each */
 };
 
@@ -166,6 +166,8 @@ static void decode(const struct pf_pgo_code *code, struct region *region, const 
         set_bit(region->starts, at);
         if (insn.flow == PF_INSN_JUMP || insn.flow == PF_INSN_RETURN)
             set_bit(region->jumps, at);
+        if (insn.flow == PF_INSN_CALL || insn.flow == PF_INSN_RETURN)
+            set_bit(region->links, at);
         at += insn.bytes;
     }
 }
@@ -193,6 +195,14 @@ static void decode_section(const struct pf_pgo_code *code, struct region *region
     decode(code, region, bytes, at, length);
 }
 
+static void close_region(const struct pf_pgo_code *code, struct region *region)
+{
+    const size_t bytes = region->words * sizeof(uint64_t);
+    pf_free(code->allocator, region->starts, bytes);
+    pf_free(code->allocator, region->jumps, bytes);
+    pf_free(code->allocator, region->links, bytes);
+}
+
 static bool add_region(struct pf_pgo_code *code, const struct pf_elf *elf, const struct pf_elf_section *section)
 {
     size_t bytes;
@@ -202,12 +212,12 @@ static bool add_region(struct pf_pgo_code *code, const struct pf_elf *elf, const
         return true;
     region.starts = pf_new(code->allocator, region.words * sizeof(*region.starts));
     region.jumps = pf_new(code->allocator, region.words * sizeof(*region.jumps));
+    region.links = pf_new(code->allocator, region.words * sizeof(*region.links));
     if (!PF_APPEND(code->allocator, code->regions, code->region_count, code->region_capacity, region)) {
-        pf_free(code->allocator, region.starts, region.words * sizeof(*region.starts));
-        pf_free(code->allocator, region.jumps, region.words * sizeof(*region.jumps));
+        close_region(code, &region);
         return false;
     }
-    if (!region.starts || !region.jumps)
+    if (!region.starts || !region.jumps || !region.links)
         return false;
     decode_section(code, &region, data);
     return true;
@@ -285,10 +295,8 @@ void pf_pgo_code_close(struct pf_pgo_code *code)
 {
     if (!code)
         return;
-    for (size_t i = 0; i < code->region_count; i++) {
-        pf_free(code->allocator, code->regions[i].starts, code->regions[i].words * sizeof(uint64_t));
-        pf_free(code->allocator, code->regions[i].jumps, code->regions[i].words * sizeof(uint64_t));
-    }
+    for (size_t i = 0; i < code->region_count; i++)
+        close_region(code, &code->regions[i]);
     pf_free(code->allocator, code->regions, code->region_capacity * sizeof(*code->regions));
     pf_free(code->allocator, code->functions, code->function_capacity * sizeof(*code->functions));
     pf_text_free(code->allocator, code->names);
@@ -364,6 +372,26 @@ unsigned pf_pgo_instruction_bytes(const struct pf_pgo_code *code, uint64_t addre
         return 0;
     const uint64_t at = address - region->start, length = region->end - region->start;
     return (unsigned)(next_bit(region->starts, at + 1, length) - at);
+}
+
+enum pf_insn_flow pf_pgo_flow_at(const struct pf_pgo_code *code, uint64_t address)
+{
+    static const enum pf_insn_flow flows[2][2] = {{PF_INSN_NEXT, PF_INSN_CALL}, {PF_INSN_JUMP, PF_INSN_RETURN}};
+    const struct region *region = region_at(code, address);
+    if (!region || address < region->start)
+        return PF_INSN_NEXT;
+    const uint64_t at = address - region->start;
+    return flows[has_bit(region->jumps, at)][has_bit(region->links, at)];
+}
+
+bool pf_pgo_previous_instruction(const struct pf_pgo_code *code, uint64_t address, uint64_t *start)
+{
+    for (unsigned i = 1; i <= PF_INSN_BYTES_MAX && i <= address; i++)
+        if (pf_pgo_is_instruction(code, address - i)) {
+            *start = address - i;
+            return true;
+        }
+    return false;
 }
 
 /* An unconditional jump or a return starts at an address from `first` on, before `end`. */

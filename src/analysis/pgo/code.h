@@ -7,6 +7,7 @@
 #define PF_ANALYSIS_PGO_CODE_H
 
 #include "analysis/pgo/pgo.h"
+#include "symbol/unwind/insn.h"
 
 /* A FUNC symbol; one without a size reaches up to the next one, or the end of its section. */
 struct pf_pgo_function {
@@ -49,6 +50,10 @@ bool pf_pgo_is_instruction(const struct pf_pgo_code *code, uint64_t address);
 bool pf_pgo_next_instruction(const struct pf_pgo_code *code, uint64_t address, uint64_t last, uint64_t *start);
 /* Its bytes, up to where the next one starts. 0: no instruction starts there. */
 unsigned pf_pgo_instruction_bytes(const struct pf_pgo_code *code, uint64_t address);
+/* Where control goes after the instruction that starts there; PF_INSN_NEXT where no instruction starts. */
+enum pf_insn_flow pf_pgo_flow_at(const struct pf_pgo_code *code, uint64_t address);
+/* Finds the instruction before the address. Returns false where none of the bytes before it is the start of one. */
+bool pf_pgo_previous_instruction(const struct pf_pgo_code *code, uint64_t address, uint64_t *start);
 /*
  * Returns whether both ends of the range are instructions, and no instruction before the last one is an unconditional
  * jump or a return. A range that is not usable is counted by its reason.

@@ -103,7 +103,7 @@ static void take_branches(struct collecting *c, const struct perfile_branch_stac
     uint64_t newer = 0;
     for (uint64_t i = 0; i < stack->count; i++) {
         const uint64_t flags = perfile_u64_at(&stack->entries, i * 3 + 2);
-        if (PF_UNLIKELY(flag_bits(flags, stack->big_endian, 24, 2) == PERFILE_BR_SPEC_WRONG_PATH)) {
+        if (PF_UNLIKELY(pf_pgo_is_wrong_path(flags, stack->big_endian))) {
             pgo->totals.branches_wrong_path++;
             continue;
         }
@@ -199,13 +199,15 @@ static void set_space(struct collecting *c, const struct pf_delivered *item)
         pf_pgo_set_space(modules, item->user_space, executed);
 }
 
-static void take_stack(struct collecting *c, const struct perfile_branch_stack *stack, bool *used)
+static void take_stack(struct collecting *c, const struct pf_delivered *item, bool *used)
 {
     struct perfile_pgo *pgo = c->pgo;
+    if (pgo->options.contexts && c->has_all_kinds && !c->has_calls && !c->any_single)
+        c->failed |= !pf_pgo_collect_contexts(pgo, item);
     pgo->totals.samples_of_calls += c->has_calls;
     pgo->totals.samples_filtered += !c->has_calls && !c->has_all_kinds;
     if (!c->has_calls && !c->any_single)
-        take_branches(c, stack, used);
+        take_branches(c, &item->sample.branch_stack, used);
 }
 
 static void take_sample(struct collecting *c, const struct pf_delivered *item)
@@ -222,7 +224,7 @@ static void take_sample(struct collecting *c, const struct pf_delivered *item)
     set_space(c, item);
     pgo->totals.samples_without_branches += !has_stack && !is_single;
     if (has_stack)
-        take_stack(c, &sample->branch_stack, &used);
+        take_stack(c, item, &used);
     else if (is_single && !(item->traced.flags & PF_FLOW_IS_NOT_TAKEN))
         take_single(c, item, &used);
     if (!is_single && (mode == PERFILE_MISC_USER || mode == PERFILE_MISC_KERNEL))
@@ -292,7 +294,7 @@ int pf_pgo_collect(struct perfile_pgo *pgo, struct perfile_reader *reader, struc
                                             .follows_maps = true,
                                             .gives_records = true,
                                             .reads_all = true,
-                                            .never_waits = true,
+                                            .never_waits = !pgo->options.contexts,
                                             .progress = pgo->options.progress,
                                             .progress_context = pgo->options.progress_context};
     int result = pf_delivery_open(reader, &how, &delivery, error);

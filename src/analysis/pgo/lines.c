@@ -12,7 +12,6 @@
 #include "base/error.h"
 #include "base/map.h"
 #include "base/sort.h"
-#include "symbol/dwarf/inlines.h"
 
 /* Deeper stacks do not occur in programs; what has one is left out. */
 enum { FRAMES_MAX = 512 };
@@ -56,8 +55,7 @@ static int compare_wanted(const void *a, const void *b)
     return (x->low > y->low) - (x->low < y->low);
 }
 
-/* Sorts and joins them; returns how many there are then. */
-static size_t join_wanted(struct pf_wanted_range *wanted, size_t count)
+size_t pf_pgo_join_wanted(struct pf_wanted_range *wanted, size_t count)
 {
     size_t joined = 0;
     if (count)
@@ -93,7 +91,7 @@ static int read_debug_info(struct making *m, struct perfile_error *error)
         want(wanted, &request.wanted_count, profile->branches[i].from);
         want(wanted, &request.wanted_count, profile->branches[i].to);
     }
-    request.wanted_count = join_wanted(wanted, request.wanted_count);
+    request.wanted_count = pf_pgo_join_wanted(wanted, request.wanted_count);
     const int result = pf_inlines_open_detailed(&request, m->allocator, &m->lines->inlines, error);
     pf_free(m->allocator, wanted, bytes);
     return result;
@@ -101,8 +99,7 @@ static int read_debug_info(struct making *m, struct perfile_error *error)
 
 /* ---- functions --------------------------------------------------------------------------------------------------- */
 
-/* Whether the text formats can write the name so that it is read back. */
-static bool is_name(const char *name)
+bool pf_pgo_is_name(const char *name)
 {
     if (!name || !*name || strchr(" #[!0123456789", *name))
         return false;
@@ -116,7 +113,7 @@ static void gather_functions(struct making *m)
 {
     struct pf_function_range range;
     for (size_t at = 0; !m->failed && pf_inlines_next_range(m->lines->inlines, &at, &range);)
-        if (is_name(range.function))
+        if (pf_pgo_is_name(range.function))
             m->failed = !PF_APPEND(m->allocator, m->functions, m->function_count, m->function_capacity, range);
 }
 
@@ -177,12 +174,12 @@ struct discriminator {
     uint32_t factor; /* the code was copied so often, each copy running that much less */
 };
 
-static struct discriminator discriminator_of(const struct making *m, uint32_t recorded)
+static struct discriminator discriminator_of(enum pf_pgo_discriminators discriminators, uint32_t recorded)
 {
     struct discriminator read = {0, 1};
-    if (m->request->discriminators == PF_PGO_NUMBERS)
+    if (discriminators == PF_PGO_NUMBERS)
         read.base = recorded & 0xffff;
-    if (m->request->discriminators == PF_PGO_LLVM) {
+    if (discriminators == PF_PGO_LLVM) {
         read.base = unpack_first(recorded);
         read.factor = unpack_first(skip_first(recorded));
     }
@@ -190,10 +187,10 @@ static struct discriminator discriminator_of(const struct making *m, uint32_t re
     return read;
 }
 
-static uint64_t location_of(const struct making *m, const struct pf_counted_frame *frame)
+uint64_t pf_pgo_location_of(enum pf_pgo_discriminators discriminators, const struct pf_counted_frame *frame)
 {
     const uint64_t line = (frame->line - frame->declared) & 0xffff;
-    return line << 32 | discriminator_of(m, frame->discriminator).base;
+    return line << 32 | discriminator_of(discriminators, frame->discriminator).base;
 }
 
 /* ---- adding up --------------------------------------------------------------------------------------------------- */
@@ -217,7 +214,7 @@ static bool enter_stack(struct making *m, const struct pf_counted_frame *frames,
 {
     uint32_t line = PF_PGO_TOP;
     size_t entered = 0;
-    for (; entered < count && is_name(frames[count - 1 - entered].function) && !m->lines->failed; entered++) {
+    for (; entered < count && pf_pgo_is_name(frames[count - 1 - entered].function) && !m->lines->failed; entered++) {
         const struct pf_counted_frame *frame = &frames[count - 1 - entered];
         if (entered)
             line = pf_pgo_lines_line(m->lines, position->instance, position->location);
@@ -225,8 +222,8 @@ static bool enter_stack(struct making *m, const struct pf_counted_frame *frames,
         if (m->lines->failed)
             return false;
         pf_add_to_sum(&m->lines->instances[position->instance].total, total);
-        position->location = location_of(m, frame);
-        position->factor = discriminator_of(m, frame->discriminator).factor;
+        position->location = pf_pgo_location_of(m->request->discriminators, frame);
+        position->factor = discriminator_of(m->request->discriminators, frame->discriminator).factor;
     }
     return entered;
 }

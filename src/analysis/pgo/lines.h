@@ -11,6 +11,7 @@
 #include "analysis/pgo/code.h"
 #include "analysis/pgo/pgo.h"
 #include "base/pairs.h"
+#include "symbol/dwarf/inlines.h"
 
 /* How the discriminators of DWARF are to be read. */
 enum pf_pgo_discriminators {
@@ -69,6 +70,16 @@ struct pf_pgo_lines {
     struct pf_inlines *inlines;  /* holds the names */
     bool failed;                 /* out of memory */
 };
+
+/*
+ * The line of a frame, counted from the declaration of its function, and its discriminator: as struct pf_pgo_line has
+ * them.
+ */
+uint64_t pf_pgo_location_of(enum pf_pgo_discriminators discriminators, const struct pf_counted_frame *frame);
+/* Whether the text formats can write the name of a function so that it is read back. NULL is allowed. */
+bool pf_pgo_is_name(const char *name);
+/* Sorts ranges of addresses, and joins those that touch. Returns how many there are then. */
+size_t pf_pgo_join_wanted(struct pf_wanted_range *wanted, size_t count);
 
 /* Where and how code is read. */
 struct pf_pgo_lines_request {

@@ -7,6 +7,8 @@
 #define PF_ANALYSIS_PGO_PARTS_H
 
 #include "analysis/complete_options.h"
+#include "analysis/delivered.h"
+#include "analysis/pgo/contexts.h"
 #include "analysis/pgo/modules.h"
 #include "analysis/pgo/pgo.h"
 #include "analysis/pgo/tally.h"
@@ -63,9 +65,10 @@ struct perfile_pgo {
     struct pf_pgo_search *searches;
     size_t search_count, search_capacity;
     struct pf_pgo_modules modules;
-    struct pf_tally traces;    /* locations: from, to, end */
-    struct pf_tally addresses; /* location, and the number of the event */
-    const char **events;       /* their names */
+    struct pf_tally traces;          /* locations: from, to, end */
+    struct pf_tally addresses;       /* location, and the number of the event */
+    struct pf_pgo_contexts contexts; /* if options.contexts */
+    const char **events;             /* their names */
     size_t event_count, event_capacity;
     struct perfile_pgo_counts totals;
     uint64_t left_out; /* samples that the filter did not let pass */
@@ -76,12 +79,21 @@ struct perfile_pgo {
 
 /* collect.c: reads a recording to its end. */
 int pf_pgo_collect(struct perfile_pgo *pgo, struct perfile_reader *reader, struct perfile_error *error);
+/* Whether the processor ran ahead over a branch with these flags, and took it back. */
+static inline bool pf_pgo_is_wrong_path(uint64_t flags, bool big_endian)
+{
+    return (flags >> (big_endian ? 64 - 24 - 2 : 24) & 3) == PERFILE_BR_SPEC_WRONG_PATH;
+}
+/* collect_contexts.c: the branches of a sample with their callers. False: out of memory, or there are too many. */
+bool pf_pgo_collect_contexts(struct perfile_pgo *pgo, const struct pf_delivered *item);
 /* files.c: the file of options.binary. */
 int pf_pgo_open_own(struct perfile_pgo *pgo, struct perfile_error *error);
 /* The files of the modules that were hit and not searched before. The reader is that of the recording. */
 int pf_pgo_find_files(struct perfile_pgo *pgo, struct perfile_reader *reader, struct perfile_error *error);
 void pf_pgo_close_searches(struct perfile_pgo *pgo);
 /* profiles.c */
+/* What is to be added to offsets in the file for addresses, by the segment that a mapping of `pgoff` shows. */
+bool pf_pgo_segment_delta(const struct pf_pgo_file *file, uint64_t pgoff, uint64_t *delta);
 int pf_pgo_make_profiles(struct perfile_pgo *pgo, struct perfile_error *error);
 void pf_pgo_close_profiles(struct perfile_pgo *pgo);
 

@@ -32,6 +32,8 @@ static int open_parts(struct perfile_pgo *pgo, struct perfile_error *error)
     pf_pgo_modules_open(&pgo->modules, &wanted, &pgo->watch.allocator);
     pf_tally_open(&pgo->traces, rows, &pgo->watch.allocator);
     pf_tally_open(&pgo->addresses, rows, &pgo->watch.allocator);
+    if (result == 0 && options->contexts)
+        result = pf_pgo_contexts_open(&pgo->contexts, options->binary, rows, &pgo->watch.allocator, error);
     return result;
 }
 
@@ -43,6 +45,9 @@ static int take_options(struct perfile_pgo *pgo, const struct perfile_pgo_option
     const int result = pf_complete_options_take(&pgo->complete, NULL, options->filter, options->symbols, error);
     if (result == 0 && options->build_id_bytes > sizeof(options->build_id))
         return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "build id", "longer than 20 bytes");
+    if (result == 0 && options->contexts && (!options->binary || options->kernel))
+        return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "pgo options",
+                       "contexts are counted of a binary of processes that is given");
     return result == 0 && pgo->complete.filter.off_cpu
                ? pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "filter", "times off CPU are not branches")
                : result;
@@ -81,6 +86,7 @@ void perfile_pgo_close(struct perfile_pgo *pgo)
         pf_pgo_modules_close(&pgo->modules);
     pf_tally_close(&pgo->traces);
     pf_tally_close(&pgo->addresses);
+    pf_pgo_contexts_close(&pgo->contexts);
     pf_free(&pgo->watch.allocator, pgo->files, pgo->file_capacity * sizeof(*pgo->files));
     pf_free(&pgo->watch.allocator, pgo->events, pgo->event_capacity * sizeof(*pgo->events));
     pf_arena_close(&pgo->texts);
@@ -230,6 +236,9 @@ static void add_totals(const struct perfile_pgo *pgo, struct perfile_pgo_counts 
     counts->samples_of_calls = pgo->totals.samples_of_calls;
     counts->samples_filtered = pgo->totals.samples_filtered;
     counts->branches_wrong_path = pgo->totals.branches_wrong_path;
+    counts->samples_without_callers = pgo->contexts.counts.samples_without_callers;
+    counts->samples_between_frames = pgo->contexts.counts.samples_between_frames;
+    counts->contexts_unknown = pgo->contexts.counts.contexts_unknown;
 }
 
 int perfile_pgo_counts_get(const struct perfile_pgo *pgo, size_t binary, struct perfile_pgo_counts *counts)

@@ -62,6 +62,7 @@ struct pf_pgo_profile {
     size_t address_count;
     bool has_branches; /* of the recordings: false if no sample has a branch stack, and addresses are all there is */
     const char *event; /* of the addresses, for formats that name it; never NULL */
+    const struct pf_pgo_contexts *contexts; /* branches and ranges by their callers; NULL: not counted */
     struct perfile_pgo_counts counts;
 };
 

@@ -60,6 +60,7 @@ static bool add_binary(struct perfile_pgo *pgo, size_t module)
                                              .segments = file->segments,
                                              .segment_count = file->segment_count,
                                              .event = "",
+                                             .contexts = pgo->options.contexts ? &pgo->contexts : NULL,
                                              .counts = PERFILE_PGO_COUNTS_INIT}};
     memcpy(made.profile.build_id, file->build_id, sizeof(made.profile.build_id));
     return PF_APPEND(&pgo->watch.allocator, pgo->binaries, pgo->binary_count, pgo->binary_capacity, made);
@@ -101,6 +102,13 @@ static const struct pf_pgo_segment *segment_of(const struct pf_pgo_file *file, u
     return NULL;
 }
 
+bool pf_pgo_segment_delta(const struct pf_pgo_file *file, uint64_t pgoff, uint64_t *delta)
+{
+    const struct pf_pgo_segment *segment = segment_of(file, pgoff);
+    *delta = segment ? segment->address - segment->offset : 0;
+    return segment;
+}
+
 /*
  * Of the kernel locations have the low bits of addresses; its mapping names a symbol and has its address, and the file
  * has the address of that symbol before the kernel was moved.
@@ -123,13 +131,11 @@ static void position_part(struct making *m, size_t index)
     const struct pf_pgo_part *part = &m->pgo->modules.parts[index];
     const struct pf_pgo_module *module = &m->pgo->modules.modules[part->module];
     const struct pf_pgo_file *file = file_of(m->pgo, part->module);
-    const struct pf_pgo_segment *segment = module->kernel ? NULL : segment_of(file, part->pgoff);
     struct placed *placed = &m->parts[index];
-    placed->binary = m->binary_of[part->module];
-    if (segment || (!file->path && !module->kernel))
-        placed->delta = segment ? segment->address - segment->offset : 0; /* without a file, offsets in it are all */
-    else if (!module->kernel || !position_kernel(m, part, module->name, &placed->delta))
-        placed->binary = UINT32_MAX;
+    const bool is_known = module->kernel ? position_kernel(m, part, module->name, &placed->delta)
+                                         : pf_pgo_segment_delta(file, part->pgoff, &placed->delta) || !file->path;
+    /* Without a file, offsets in it are all that is known. */
+    placed->binary = is_known ? m->binary_of[part->module] : UINT32_MAX;
 }
 
 static bool is_executable(const struct pf_pgo_file *file, uint64_t address)

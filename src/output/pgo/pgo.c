@@ -73,6 +73,8 @@ static const char *why_nothing_left(const struct perfile_pgo_counts *counts)
     } reasons[] = {
         {counts->branches_no_code + counts->ranges_no_code,
          "no branch starts or ends at an instruction of the binary: it is another build"},
+        {counts->samples_without_callers, "no sample has a callchain"},
+        {counts->samples_between_frames, "all samples are where functions begin or end, and callers are not known"},
         {counts->functions_unnamed, "the functions that ran have no debug info"},
         {counts->ranges_jumps, "all ranges cross a jump: it is another build"},
         {counts->samples_filtered, "only some kinds of branches were recorded"},
@@ -94,6 +96,16 @@ void pf_pgo_put_line(struct pf_text *out, uint64_t from, const char *arrow, uint
     pf_put_char(out, ':');
     pf_put_unsigned(out, count);
     pf_put_char(out, '\n');
+}
+
+uint64_t pf_pgo_profgen_base(const struct pf_pgo_profile *profile)
+{
+    enum { PAGE_BYTES = 4096 };
+    uint64_t base = UINT64_MAX;
+    for (size_t i = 0; i < profile->segment_count; i++)
+        if (profile->segments[i].executable)
+            base = pf_min_u64(base, profile->segments[i].address);
+    return base & ~(uint64_t)(PAGE_BYTES - 1);
 }
 
 /* Ranges and addresses ascend, and so do functions. Aliases count once. */
@@ -142,6 +154,9 @@ static int write_to(const struct pf_pgo_format *format, struct pf_pgo_writing *w
 static int check_profile(const struct pf_pgo_format *format, const struct pf_pgo_profile *profile,
                          struct perfile_error *error)
 {
+    if (format->info.needs_contexts && !profile->contexts)
+        return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "profile",
+                       "%s needs contexts, which were not counted", format->info.name);
     if (!profile->path)
         return fail_empty(profile->name, "the binary was not found", error);
     if (!profile->has_branches && (!format->info.is_weak || profile->counts.samples_of_calls))

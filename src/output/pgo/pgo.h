@@ -32,6 +32,8 @@ struct pf_pgo_format {
 
 /* "120-139:2573" and "207->120:3", for `arrow` "-" and "->". */
 void pf_pgo_put_line(struct pf_text *out, uint64_t from, const char *arrow, uint64_t to, uint64_t count);
+/* What the addresses of llvm-profgen count from: the page where the first executable segment begins. */
+uint64_t pf_pgo_profgen_base(const struct pf_pgo_profile *profile);
 /* How many functions the binary has, and in how many of them code ran. */
 void pf_pgo_count_functions(const struct pf_pgo_writing *writing, const struct pf_pgo_code *code);
 

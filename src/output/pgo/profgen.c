@@ -13,17 +13,6 @@
 #include "base/error.h"
 #include "output/pgo/pgo.h"
 
-enum { PAGE_BYTES = 4096 };
-
-static uint64_t base_of(const struct pf_pgo_profile *profile)
-{
-    uint64_t base = UINT64_MAX;
-    for (size_t i = 0; i < profile->segment_count; i++)
-        if (profile->segments[i].executable)
-            base = pf_min_u64(base, profile->segments[i].address);
-    return base & ~(uint64_t)(PAGE_BYTES - 1);
-}
-
 /* ---- what counts ------------------------------------------------------------------------------------------------- */
 
 struct usable {
@@ -97,7 +86,7 @@ static int write_usable(struct pf_pgo_writing *writing, const struct pf_pgo_code
     const struct pf_pgo_profile *profile = writing->profile;
     const size_t range_bytes = (profile->range_count + 1) * sizeof(struct pf_pgo_range),
                  branch_bytes = (profile->branch_count + 1) * sizeof(struct pf_pgo_branch);
-    const uint64_t base = base_of(profile);
+    const uint64_t base = pf_pgo_profgen_base(profile);
     struct usable usable = {.ranges = pf_new(writing->allocator, range_bytes),
                             .branches = pf_new(writing->allocator, branch_bytes)};
     int result = usable.ranges && usable.branches ? 0 : pf_fail_memory(error, "profile");

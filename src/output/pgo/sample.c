@@ -14,7 +14,6 @@
 
 #include "base/error.h"
 #include "output/pgo/source.h"
-#include "symbol/elf_file.h"
 
 static void put_location(struct pf_text *out, uint64_t location)
 {
@@ -108,16 +107,11 @@ static int put_functions(const struct pf_pgo_writing *writing, const struct pf_p
 /* clang finds the code of such a program by its probes, not by its lines. */
 static void note_probes(const struct pf_pgo_writing *writing)
 {
-    const struct pf_pgo_profile *profile = writing->profile;
-    struct pf_elf elf;
-    if (pf_elf_open(&elf, profile->path, writing->allocator, NULL) < 0)
-        return;
-    if (pf_elf_section(&elf, ".pseudo_probe_desc"))
+    if (pf_pgo_has_probes(writing))
         pf_pgo_note(writing->pgo,
                     "%s was built with -fpseudo-probe-for-profiling, and clang needs a profile by probes: llvm-profgen "
                     "makes it of the format profgen",
-                    profile->name);
-    pf_elf_close(&elf);
+                    writing->profile->name);
 }
 
 static int write_sample(struct pf_pgo_writing *writing, struct pf_text *out, struct perfile_error *error)

@@ -12,5 +12,9 @@
  */
 int pf_pgo_read_lines(struct pf_pgo_writing *writing, enum pf_pgo_discriminators discriminators,
                       struct pf_pgo_lines *lines, struct perfile_error *error);
+/* Whether clang finds the code of the binary by probes (-fpseudo-probe-for-profiling). */
+bool pf_pgo_has_probes(const struct pf_pgo_writing *writing);
+/* Returns ABSENT. */
+int pf_pgo_fail_no_debug_info(const struct pf_pgo_profile *profile, struct perfile_error *error);
 
 #endif
