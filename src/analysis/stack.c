@@ -143,7 +143,7 @@ static void add_callchain(struct pf_stack *stack, const struct pf_delivered *ite
 
 /* ---- all of it --------------------------------------------------------------------------------------------------- */
 
-bool pf_stack_is_full(const struct pf_delivered *item)
+bool pf_stack_chain_is_full(const struct pf_delivered *item)
 {
     enum { USUAL_MAX = 127 };
     const struct perfile_event *event = item->record->event;

@@ -49,7 +49,11 @@ struct pf_stack_address {
 };
 
 /* The callchain has as many frames as the kernel was asked for: the outermost callers are most likely missing. */
-bool pf_stack_is_full(const struct pf_delivered *item);
+bool pf_stack_chain_is_full(const struct pf_delivered *item);
+static inline bool pf_stack_is_full(const struct pf_delivered *item)
+{
+    return item->sample.callchain.count && pf_stack_chain_is_full(item);
+}
 /* Binaries are needed for it: to unwind a dumped stack, or to see which callers of the leaf are real. */
 bool pf_stack_asks_binaries(const struct pf_delivered *item, const char *arch);
 /* The stack is the callchain as it is. */
