@@ -33,9 +33,11 @@ static const struct pf_option options[] = {
     PF_OPTION_CALLS("html has all of them, in the stack chart and in tracks of threads."),
     TEXT("by", "LIST", by,
          "Grouping levels above the root function, outermost first: comm (thread name), pid (name and process), tid "
-         "(name, process and thread), cpu, time (slices of --time-quantum), or several, such as cpu,comm. svg, folded: "
-         "also columns of report that describe samples, such as mem or dso, and fields of tracepoints. The default is "
-         "comm; the html page can also show the threads of one name separately.",
+         "(name, process and thread), cpu, time (slices of --time-quantum), or several, such as cpu,comm. Also columns "
+         "of "
+         "report that describe samples, such as mem or dso, and fields of tracepoints: in a page these are below all "
+         "other levels, as the outermost functions. The default is comm; the html page can also show the threads of "
+         "one name separately.",
          .first = true),
     TEXT("time-quantum", "TIME", time_quantum, "With --by time: the length of a slice, in s, ms, us or ns [100ms]."),
     PF_BITS("by-pid", 0, PF_OWN(by), BY_PID, "The same as --by pid: show processes with the same name separately."),

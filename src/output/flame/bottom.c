@@ -83,7 +83,10 @@ static int add_level(struct pf_bottom *bottom, const struct pf_bottom_options *o
                      struct perfile_error *error)
 {
     const enum pf_key level = pf_key_find(word, bytes);
-    if (level == PF_KEYS || !levels[level].is_level)
+    const bool is_key = level != PF_KEYS && levels[level].is_level;
+    if (options->only == (is_key ? PF_BOTTOM_TAGS : PF_BOTTOM_KEYS))
+        return 0;
+    if (!is_key)
         return add_tag(bottom, options, word, bytes, error);
     for (size_t i = 0; i < bottom->level_count; i++)
         if (bottom->levels[i] == level)
@@ -130,6 +133,17 @@ int pf_bottom_open(struct pf_bottom *bottom, const struct pf_bottom_options *opt
         result = pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "time quantum",
                          "it needs stacks by time, such as by \"time\"");
     return result;
+}
+
+const char *pf_bottom_list(const struct pf_bottom *bottom, char *text)
+{
+    size_t used = 0;
+    snprintf(text, PF_BOTTOM_LIST, "none");
+    for (size_t i = 0; i < bottom->level_count; i++)
+        if (bottom->levels[i] < PF_KEYS)
+            used += (size_t)snprintf(text + used, PF_BOTTOM_LIST - used, "%s%s", used ? "," : "",
+                                     pf_key_name(bottom->levels[i]));
+    return text;
 }
 
 void pf_bottom_set_threads(struct pf_bottom *bottom)

@@ -38,9 +38,13 @@ struct pf_bottom_options {
     const char *quantum;           /* like "100ms", which NULL stands for */
     struct perfile_reader *reader; /* that tags are of; NULL: levels are keys alone, or tags of the profile */
     const struct perfile_profile *profile;
+    enum { PF_BOTTOM_ALL, PF_BOTTOM_KEYS, PF_BOTTOM_TAGS } only; /* the other words of `by` are passed over */
 };
 /* Close it after failures, too. */
 int pf_bottom_open(struct pf_bottom *bottom, const struct pf_bottom_options *options, struct perfile_error *error);
+/* The levels that are keys, as `by` has them: "cpu,comm"; "none" without any. `text` has PF_BOTTOM_LIST bytes. */
+enum { PF_BOTTOM_LIST = 16 * PF_KEYS };
+const char *pf_bottom_list(const struct pf_bottom *bottom, char *text);
 /* Its only level are threads. */
 void pf_bottom_set_threads(struct pf_bottom *bottom);
 void pf_bottom_close(struct pf_bottom *bottom);

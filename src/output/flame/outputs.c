@@ -321,7 +321,7 @@ static int html(struct flame *flame)
     struct pf_flame_recording *now = &flame->now;
     const struct pf_html_options options = {.report = flame->report.data,
                                             .reverse = flame->options->flame->reverse,
-                                            .by = flame->options->flame->by,
+                                            .by = *now->levels ? now->levels : flame->options->flame->by,
                                             .measure = now->off_cpu,
                                             .samples_are_waits = flame->options->filter &&
                                                                  flame->options->filter->off_cpu && !now->off_cpu,

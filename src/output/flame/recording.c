@@ -51,19 +51,26 @@ static struct pf_flame_stacks *stacks_of(struct pf_flame_recording *g, const str
     return stacks;
 }
 
+/* `frames` has PF_BOTTOM_LEVELS. False: out of memory. */
+static bool put_bottom(struct pf_bottom *bottom, const struct pf_profile_sample *sample, uint32_t *frames,
+                       struct pf_stack_frames *stack)
+{
+    for (size_t level = 0; level < bottom->level_count; level++) {
+        const uint32_t frame = pf_bottom_frame(bottom, level, sample);
+        if (frame == UINT32_MAX)
+            return false;
+        frames[level] = frame | PF_FLAME_BOTTOM; /* both kinds of frames still grow */
+    }
+    stack->bottom = frames;
+    stack->bottom_count = bottom->level_count;
+    return true;
+}
+
 static bool add_to_tree(struct pf_flame_recording *g, struct pf_flame_stacks *stacks,
                         const struct pf_profile_sample *sample, struct pf_stack_frames *stack)
 {
     uint32_t bottom[PF_BOTTOM_LEVELS];
-    for (size_t level = 0; level < g->bottom.level_count; level++) {
-        const uint32_t frame = pf_bottom_frame(&g->bottom, level, sample);
-        if (frame == UINT32_MAX)
-            return false;
-        bottom[level] = frame | PF_FLAME_BOTTOM; /* both kinds of frames still grow */
-    }
-    stack->bottom = bottom;
-    stack->bottom_count = g->bottom.level_count;
-    return pf_stacks_add(&stacks->arriving, &stacks->tree, stack);
+    return put_bottom(&g->bottom, sample, bottom, stack) && pf_stacks_add(&stacks->arriving, &stacks->tree, stack);
 }
 
 /* The stack of the sample before has come into the page's tree. */
@@ -78,11 +85,13 @@ static bool add_waiting(struct pf_flame_recording *g)
 }
 
 static bool add_to_page(struct pf_flame_recording *g, struct pf_flame_stacks *stacks,
-                        const struct pf_profile_sample *sample, const struct pf_stack_frames *stack)
+                        const struct pf_profile_sample *sample, struct pf_stack_frames *stack)
 {
+    uint32_t bottom[PF_BOTTOM_LEVELS];
     const uint32_t thread = pf_bottom_frame(&g->bottom, 0, sample);
     const bool timed = sample->event->attr->sample_type & PERFILE_SAMPLE_TIME;
-    if (thread == UINT32_MAX || !pf_stacks_add(&g->arriving, &g->page.tree, stack) || !add_waiting(g))
+    if (thread == UINT32_MAX || !put_bottom(&g->outer, sample, bottom, stack) ||
+        !pf_stacks_add(&g->arriving, &g->page.tree, stack) || !add_waiting(g))
         return false;
     g->waits = true;
     struct pf_page_row *row = &g->waiting;
@@ -222,9 +231,18 @@ static bool make_events(struct pf_flame_recording *g)
     return g->events != NULL;
 }
 
+/* The outermost functions of a page get their numbers among all frames. */
+static void number_outer(struct pf_tree *tree, size_t first)
+{
+    for (size_t i = 1; i < tree->count; i++)
+        if (tree->nodes[i].frame & PF_FLAME_BOTTOM)
+            tree->nodes[i].frame = (tree->nodes[i].frame & ~PF_FLAME_BOTTOM) + (uint32_t)first;
+}
+
 static bool make_frames(struct pf_flame_recording *g, size_t plain)
 {
-    g->frame_count = plain + g->bottom.frame_count;
+    const size_t outer = plain + g->bottom.frame_count;
+    g->frame_count = outer + g->outer.frame_count;
     g->frames = pf_new(g->allocator, (g->frame_count + 1) * sizeof(*g->frames));
     if (!g->frames || !pf_bottom_finish(&g->bottom))
         return false;
@@ -232,6 +250,9 @@ static bool make_frames(struct pf_flame_recording *g, size_t plain)
         g->frames[i] = flame_frame(g, (uint32_t)i);
     if (g->bottom.frame_count)
         memcpy(g->frames + plain, g->bottom.frames, g->bottom.frame_count * sizeof(*g->frames));
+    if (g->outer.frame_count)
+        memcpy(g->frames + outer, g->outer.frames, g->outer.frame_count * sizeof(*g->frames));
+    number_outer(&g->page.tree, outer);
     return true;
 }
 
@@ -382,6 +403,23 @@ static int open_page(struct pf_flame_recording *g)
     return result;
 }
 
+/* What the page does not put together by itself. */
+static int open_outer(struct pf_flame_recording *g, struct perfile_error *error)
+{
+    const struct pf_bottom_options options = {g->allocator, g->options->flame->by, NULL, g->reader,
+                                              .only = PF_BOTTOM_TAGS};
+    const int result = options.by ? pf_bottom_open(&g->outer, &options, error) : 0;
+    if (result == 0 && g->outer.level_count)
+        (void)pf_bottom_list(&g->bottom, g->levels);
+    return result;
+}
+
+/* Samples of a recording have what columns show. */
+static struct pf_tags *tags_of(const struct pf_flame_recording *g)
+{
+    return g->outer.tags ? g->outer.tags : g->bottom.tags;
+}
+
 /* A page needs an event, and switches may have been recorded without samples. */
 static int end_off_cpu(struct pf_flame_recording *g, struct perfile_error *error)
 {
@@ -402,21 +440,23 @@ int pf_flame_recording_open(struct pf_flame_recording *g, struct perfile_reader 
     struct pf_profile_options how = how_to_read(options, g->allocator);
     if (reader == flame->before)
         how.find.recording = flame->before_path ? flame->before_path : perfile_reader_file(reader)->path;
-    const struct pf_bottom_options bottom = {g->allocator, flame->by ? flame->by : "comm", flame->time_quantum,
-                                             page ? NULL : reader};
+    const struct pf_bottom_options bottom = {g->allocator, flame->by ? flame->by : "comm", flame->time_quantum, reader,
+                                             .only = page ? PF_BOTTOM_KEYS : PF_BOTTOM_ALL};
     int result = pf_bottom_open(&g->bottom, &bottom, error);
-    how.decoded = g->bottom.tags && pf_tags_need_decoded(g->bottom.tags);
     how.frames.inlines = how.frames.inlines && !(how.filter && how.filter->calls);
     if (page)
         take_off_cpu(g, &how);
+    if (result == 0 && page)
+        result = open_outer(g, error);
+    how.decoded = tags_of(g) && pf_tags_need_decoded(tags_of(g));
     if (result == 0 && page)
         result = open_page(g);
     if (result == 0 && page)
         result = watch_times(g, &how, error);
     if (result == 0)
         result = pf_profile_open(reader, &how, &g->profile, error);
-    if (result == 0 && g->bottom.tags)
-        pf_tags_attach(g->bottom.tags, g->profile);
+    if (result == 0 && tags_of(g))
+        pf_tags_attach(tags_of(g), g->profile);
     if (result == 0)
         result = gather(g, error);
     if (result == 0)
@@ -548,6 +588,8 @@ void pf_flame_recording_close(struct pf_flame_recording *g)
     pf_page_close(&g->page);
     pf_free(g->allocator, g->frames, (g->frame_count + 1) * sizeof(*g->frames));
     pf_bottom_close(&g->bottom);
+    if (g->outer.allocator)
+        pf_bottom_close(&g->outer);
     close_profile(g);
     pf_flame_times_close(&g->times);
 }

@@ -32,6 +32,8 @@ struct pf_flame_recording {
     uint32_t *named; /* frames of a stack that have a symbol, where others are left out */
     size_t named_capacity;
     struct pf_bottom bottom;
+    struct pf_bottom outer;      /* of a page: what columns show of samples are the outermost functions of its stacks */
+    char levels[PF_BOTTOM_LIST]; /* of a page with those: the others, which the page makes */
     struct pf_flame_stacks *stacks;
     size_t stacks_count, stacks_capacity;
     uint32_t *stacks_of; /* by event, the position in `stacks` plus one; 0: no sample yet */
