@@ -74,6 +74,8 @@ struct decoder {
     int map;
     uint8_t opcode;
     uint8_t modrm;
+    uint8_t modrm_at; /* 0: there is none */
+    uint8_t rex;
 };
 
 static uint8_t peek(const struct decoder *d, unsigned ahead)
@@ -102,7 +104,8 @@ static void take_prefixes(struct decoder *d)
         d->repeats |= prefix == 0xf3;
     }
     if (d->is_64 && (peek(d, 0) & 0xf0) == 0x40)
-        d->wide = take(d) & 8;
+        d->rex = take(d);
+    d->wide = d->rex & 8;
 }
 
 /* VEX, EVEX and XOP begin like instructions of 32-bit code whose ModRM would have to name memory. */
@@ -166,6 +169,7 @@ static char what_follows(const struct decoder *d)
 
 static void take_modrm(struct decoder *d)
 {
+    d->modrm_at = (uint8_t)d->at;
     d->modrm = take(d);
     const unsigned mod = d->modrm >> 6, rm = d->modrm & 7;
     const bool moves_control = d->map == MAP_0F && !d->is_vector && d->opcode >= 0x20 && d->opcode <= 0x23;
@@ -291,5 +295,9 @@ bool pf_x86_decode(bool is_64, const uint8_t *code, size_t bytes, struct pf_x86_
     insn->bytes = d.at;
     insn->flow = flow_of(&d);
     insn->displacement = displacement_of(&d, insn->flow, letter);
+    insn->is_plain = d.map == MAP_ONE && !d.is_vector;
+    insn->opcode = d.opcode;
+    insn->rex = d.rex;
+    insn->modrm = d.modrm_at;
     return true;
 }

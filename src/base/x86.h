@@ -31,6 +31,10 @@ struct pf_x86_insn {
     unsigned bytes;
     enum pf_x86_flow flow;
     int64_t displacement; /* of direct calls and jumps: from the next instruction on */
+    bool is_plain;        /* of the first map of opcodes; the members below are those of these instructions */
+    uint8_t opcode;
+    uint8_t rex;   /* the prefix; 0: there is none */
+    uint8_t modrm; /* where it is; 0: there is none */
 };
 
 /* Decodes the instruction at the start of `code`. False: it is not valid, or not all of it is there. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * deep SECONDS [wide]: computes in two threads, 30 functions below planted_root, without frame pointers; wide: as long
- * again with frames of 400 bytes. It asks for no time, as the kernel's code for that is in no file.
+ * again with frames of 400 bytes. With NEVER_RETURNS planted_root has no code that returns. It asks for no time, as the kernel's code for that is in no file.
  */
 #include <pthread.h>
 #include <signal.h>
@@ -55,6 +55,9 @@ static APART void *planted_root(void *context)
         planted_wide(DEPTH);
     while (phases)
         planted_middle(DEPTH);
+#ifdef NEVER_RETURNS
+    pthread_exit(context);
+#endif
     return context;
 }
 

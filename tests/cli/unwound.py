@@ -1,13 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""unwound.py PERFILE BOTH DEEP DEEP_FP DEEP_BARE [REFUSING HASTY]: callchains that are unwound while recording.
+"""unwound.py PERFILE BOTH DEEP DEEP_FP DEEP_BARE DEEP_ENDLESS [REFUSING HASTY]: callchains that are unwound while recording.
 
 - they are those that convert --unwind makes of the stacks of the same run;
 - in each kind of recording they are complete, and no copy of a stack is in it;
 - a program that was deleted or replaced while it runs is unwound by what it has mapped;
 - what was written before a SIGKILL is complete, too;
 - what a copy does not have the kernel may have found by frame pointers (DEEP_FP has them);
-- files by which nothing can be unwound are named (DEEP_BARE is one), and those that are gone, with what would help;
+- code that has neither unwind tables nor frame pointers is followed to where it returns (DEEP_BARE);
+- files by which nothing can be unwound are named (DEEP_ENDLESS, which does not return, is one), and those that are gone, with
+  what would help;
 - top -g shows such callchains;
 - called perf, -g leaves callchains to the kernel;
 - features of the recording may be larger than a record;
@@ -19,8 +21,8 @@ import errno, json, os, pathlib, re, shutil, signal, subprocess, sys, tempfile, 
 sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent))
 import hermetic
 
-PERFILE, BOTH, DEEP, DEEP_FP, DEEP_BARE = map(hermetic.runnable, sys.argv[1:6])
-SHIMS = sys.argv[6:]
+PERFILE, BOTH, DEEP, DEEP_FP, DEEP_BARE, DEEP_ENDLESS = map(hermetic.runnable, sys.argv[1:7])
+SHIMS = sys.argv[7:]
 EVENT = ['-e', 'cpu-clock:u', '-F', '500']
 wrong = []
 
@@ -154,10 +156,17 @@ def test_continued(folder):
         expect(bool(said) == (program == DEEP), f'what is reported of {program}', done.stderr)
 
 
+def test_bare(folder):
+    output = folder / 'bare.data'
+    run(PERFILE, 'record', '-q', '-o', output, '-g', *EVENT, '--', DEEP_BARE, '0.4')
+    if os.uname().machine in ('x86_64', 'i686'):
+        expect_complete(output, 'code without unwind tables and frame pointers')
+
+
 def test_lost(folder):
-    done = run(PERFILE, 'record', '-o', folder / 'lost.data', '-g', *EVENT, '--', DEEP_BARE, '0.4')
-    expect(re.search(r'without unwind tables and frame pointers \(deep-bare \d+; build it with -fno-omit-frame-pointer\)$', done.stderr, re.M),
-           'code without anything', done.stderr)
+    done = run(PERFILE, 'record', '-o', folder / 'lost.data', '-g', *EVENT, '--', DEEP_ENDLESS, '0.4')
+    expect(re.search(r'without unwind tables and frame pointers \(deep-endless \d+; build it with -fno-omit-frame-pointer\)$', done.stderr, re.M),
+           'code that does not return', done.stderr)
 
 
 def test_removed(folder):
@@ -217,7 +226,7 @@ def test_killed(folder):
     expect(count > 20 and not broken, 'what was written before the end', (count, broken[:1]))
 
 
-TESTS = [test_kinds, test_snapshots, test_files, test_gone, test_called_perf, test_depth, test_continued, test_lost, test_removed, test_top, test_large, test_killed]
+TESTS = [test_kinds, test_bare, test_snapshots, test_files, test_gone, test_called_perf, test_depth, test_continued, test_lost, test_removed, test_top, test_large, test_killed]
 
 
 def attempt(test, folder, attempts=3):

@@ -317,6 +317,42 @@ static void add_part(struct pf_cfi *cfi, const struct file *file, const struct p
         cfi->short_of_memory = true;
 }
 
+static bool covers(const struct pf_cfi *cfi, const GElf_Shdr *shdr)
+{
+    const uint32_t start = (uint32_t)(shdr->sh_addr - cfi->base), end = start + (uint32_t)shdr->sh_size;
+    bool covered = false;
+    for (unsigned i = 0; i < cfi->part_count && !covered; i++)
+        covered = pf_cfi_part_covers(cfi->parts[i], start, end);
+    return covered;
+}
+
+/* Whether there is code without rules: hand-written, or of a compiler that was asked for none. */
+static bool has_bare_code(const struct pf_cfi *cfi, const struct file *file)
+{
+    size_t names, sections = 0;
+    GElf_Shdr shdr;
+    bool bare = false;
+    if (!has_headers(file, &names))
+        return cfi->part_count == 0;
+    for (Elf_Scn *scn = NULL; !bare && (scn = elf_nextscn(file->elf, scn)) != NULL;) {
+        if (!gelf_getshdr(scn, &shdr) || !(shdr.sh_flags & SHF_EXECINSTR) || shdr.sh_type == SHT_NOBITS ||
+            shdr.sh_addr < cfi->base || shdr.sh_addr > cfi->end || shdr.sh_size > cfi->end - shdr.sh_addr)
+            continue;
+        sections++;
+        bare = !covers(cfi, &shdr);
+    }
+    return bare || (!sections && cfi->part_count == 0);
+}
+
+/* Of large files only the tables are kept: Go's have frame pointers, and the others have rules. */
+static void keep_code(struct pf_cfi *cfi, const struct file *file)
+{
+    enum { MAX_CODE = 4 << 20 };
+    const bool is_x86 = cfi->arch->machine == EM_X86_64 || cfi->arch->machine == EM_386;
+    if (is_x86 && cfi->base < cfi->end && cfi->end - cfi->base <= MAX_CODE && has_bare_code(cfi, file))
+        find_bytes(file, cfi->base, &cfi->code);
+}
+
 static void compile_exidx(struct pf_cfi *cfi, const struct file *file)
 {
     struct pf_cfi_section exidx = {0}, extab = {0};
@@ -370,6 +406,7 @@ static int fill(struct pf_cfi *cfi, const char *path, const char *debug_path, st
         if (debug_path)
             add_debug_file(cfi, debug_path);
         compile_exidx(cfi, &file);
+        keep_code(cfi, &file);
     }
     keep_file(cfi, &file);
     return result < 0 ? result : cfi->short_of_memory ? pf_fail_memory(error, "call frame information") : 0;

@@ -804,6 +804,20 @@ size_t pf_cfi_part_count(const struct pf_cfi_part *part)
     return part->count;
 }
 
+bool pf_cfi_part_covers(const struct pf_cfi_part *part, uint32_t start, uint32_t end)
+{
+    enum { MAX_GAP = 63 };
+    for (size_t i = 0; i < part->count && start + MAX_GAP < end; i++) {
+        const struct function *function = &part->functions[i];
+        if (function->end <= start)
+            continue;
+        if (function->start > start + MAX_GAP)
+            return false;
+        start = function->end;
+    }
+    return start + MAX_GAP >= end;
+}
+
 /* ---- functions that are asked for ------------------------------------------------------------------------------- */
 
 static void run_fde(struct pf_cfi_part *k, const struct fde *fde, const struct function *function)

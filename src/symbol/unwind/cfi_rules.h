@@ -61,6 +61,15 @@ enum {
 /* The functions of one section. */
 struct pf_cfi_part;
 
+/* A piece of an ELF file. */
+struct pf_cfi_section {
+    const uint8_t *data;
+    size_t bytes;
+    uint64_t address;
+    uint64_t text, got; /* what textrel and datarel pointers count from */
+    bool is_eh;         /* .eh_frame, not .debug_frame */
+};
+
 /* Look-ups run what was not asked for before: one thread at a time. */
 struct pf_cfi {
     const struct perfile_allocator *allocator;
@@ -70,23 +79,15 @@ struct pf_cfi {
     uint64_t end;
     struct pf_cfi_part *parts[PF_CFI_PARTS]; /* the first that has a rule for an address counts */
     unsigned part_count;
-    struct pf_cfi_rows exidx;  /* where they have none */
-    void *files[PF_CFI_FILES]; /* of libelf: they hold the data of the sections */
-    struct pf_cfi_row *recent; /* by a hash of the address: what was found for it, start + 1; NULL before the first */
+    struct pf_cfi_rows exidx;   /* where they have none */
+    struct pf_cfi_section code; /* where there are functions without rules; x86 alone */
+    void *files[PF_CFI_FILES];  /* of libelf: they hold the data of the sections */
+    struct pf_cfi_row *recent;  /* by a hash of the address: what was found for it, start + 1; NULL before the first */
     unsigned recent_bits;
     uint8_t *pool;
     size_t pool_used, pool_capacity, pool_limit;
     struct pf_map known; /* hash -> offset in the pool */
     bool short_of_memory;
-};
-
-/* A piece of an ELF file. */
-struct pf_cfi_section {
-    const uint8_t *data;
-    size_t bytes;
-    uint64_t address;
-    uint64_t text, got; /* what textrel and datarel pointers count from */
-    bool is_eh;         /* .eh_frame, not .debug_frame */
 };
 
 /* The rule at `start`, or 0. */
@@ -116,6 +117,8 @@ void pf_cfi_add_row(struct pf_cfi *cfi, struct pf_cfi_rows *rows, uint32_t start
 /* The FDEs of a section, whose data must stay. NULL: out of memory. */
 struct pf_cfi_part *pf_cfi_part_open(struct pf_cfi *cfi, const struct pf_cfi_section *section);
 void pf_cfi_part_close(struct pf_cfi_part *part);
+/* Whether there are rules for all of the code between two addresses minus base, but for what aligns functions. */
+bool pf_cfi_part_covers(const struct pf_cfi_part *part, uint32_t start, uint32_t end);
 /* How many functions there are. */
 size_t pf_cfi_part_count(const struct pf_cfi_part *part);
 /* The rule at `start`, or 0. What cannot be understood becomes no rule. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* From the registers and the piece of stack of a sample to return addresses. */
 #include "symbol/unwind/cfi_rules.h"
+#include "symbol/unwind/code_exit.h"
 #include "symbol/unwind/unwind.h"
 
 enum {
@@ -498,6 +499,87 @@ static enum step step_by_frame(struct unwinding *u, pf_unwind_locate *locate, vo
     return STEP_ON;
 }
 
+/* ---- by the code of the function --------------------------------------------------------------------------------- */
+
+/* Instructions number registers in another order than DWARF does. */
+static uint8_t slot_of_code(const struct unwinding *u, unsigned number)
+{
+    static const uint8_t first[] = {0, 2, 1, 3, 7, 6, 4, 5};
+    return u->arch->word_bytes == 8 && number < sizeof(first) ? first[number] : (uint8_t)number;
+}
+
+static bool address_of_slot(const struct unwinding *u, const struct pf_code_slot *slot, uint64_t *address)
+{
+    const unsigned from = slot->by_fp ? u->arch->fp : u->arch->sp;
+    *address = u->values[from] + (uint64_t)(int64_t)slot->offset;
+    return slot->is_known && known(u, from) && *address >= u->values[u->arch->sp] &&
+           *address % u->arch->word_bytes == 0;
+}
+
+/*
+ * Whether a word may be a return address: there must be code that calls, as far as the code is known. A function that
+ * jumps on may be one that jumps by a table instead, where the word is anything: code must be known then.
+ */
+static bool is_return_address(const struct unwinding *u, uint64_t address, bool is_certain, pf_unwind_locate *locate,
+                              void *context)
+{
+    struct pf_unwind_location location = {NULL};
+    if (!address || !locate(context, address - 1, &location) || !location.executable)
+        return false;
+    const struct pf_cfi *cfi = location.cfi;
+    if (cfi && cfi->arch == u->arch && cfi->code.data)
+        return pf_code_is_called(u->arch->word_bytes == 8, cfi->code.data, cfi->code.bytes,
+                                 location.elf_address + 1 - cfi->code.address);
+    return is_certain || (cfi && pf_cfi_find(location.cfi, location.elf_address));
+}
+
+/* The registers that the function loads from its frame before it returns. */
+static void load_saved(struct unwinding *u, const struct pf_code_exit *exit)
+{
+    uint64_t found[PF_CODE_REGISTERS], address;
+    uint32_t is_found = 0;
+    for (unsigned i = 0; i < PF_CODE_REGISTERS; i++)
+        if (address_of_slot(u, &exit->saved[i], &address) && read_word(u, address, &found[i]))
+            is_found |= 1u << i;
+    for (unsigned i = 0; i < PF_CODE_REGISTERS; i++)
+        if (is_found >> i & 1)
+            set(u, slot_of_code(u, i), found[i]);
+}
+
+/* What is not x86, or whose code is not known, has no ways out. */
+static bool start_walk(const struct unwinding *u, const struct pf_unwind_location *location, struct pf_code_walk *walk)
+{
+    const struct pf_cfi *cfi = location->cfi;
+    const uint64_t at = cfi ? location->elf_address + !u->exact : 0;
+    if (!cfi || cfi->arch != u->arch || !cfi->code.data || at < cfi->code.address)
+        return false;
+    pf_code_walk_start(walk, u->arch->word_bytes == 8, cfi->code.data, cfi->code.bytes, at - cfi->code.address);
+    return true;
+}
+
+static enum step step_by_code(struct unwinding *u, const struct pf_unwind_location *location, pf_unwind_locate *locate,
+                              void *context)
+{
+    struct pf_code_walk walk;
+    struct pf_code_exit exit;
+    uint64_t address, ra;
+    if (!start_walk(u, location, &walk))
+        return STEP_LOST;
+    while (pf_code_walk_next(&walk, &exit)) {
+        if (!address_of_slot(u, &exit.address, &address) || !read_word(u, address, &ra) ||
+            !is_return_address(u, ra, !exit.is_jump, locate, context))
+            continue;
+        load_saved(u, &exit);
+        u->cfa = address + u->arch->word_bytes;
+        set(u, u->arch->sp, u->cfa);
+        set(u, u->arch->pc, ra);
+        u->exact = false;
+        u->truncated = false;
+        return STEP_ON;
+    }
+    return STEP_LOST;
+}
+
 /* How a frame's caller is to be found. */
 struct way {
     struct pf_cfi *cfi;
@@ -517,11 +599,14 @@ static struct way way_from(struct unwinding *u, const struct pf_unwind_location 
     return way;
 }
 
-static enum step step(struct unwinding *u, const struct way *way, pf_unwind_locate *locate, void *context)
+static enum step step(struct unwinding *u, const struct way *way, const struct pf_unwind_location *location,
+                      pf_unwind_locate *locate, void *context)
 {
     if (way->rule)
         return step_by_rule(u, way->cfi, way->rule);
-    return way->is_signal ? step_by_signal_frame(u) : step_by_frame(u, locate, context);
+    if (way->is_signal)
+        return step_by_signal_frame(u);
+    return step_by_code(u, location, locate, context) == STEP_ON ? STEP_ON : step_by_frame(u, locate, context);
 }
 
 /* ---- the sample ------------------------------------------------------------------------------------------------- */
@@ -605,7 +690,7 @@ int pf_unwind_sample(const struct perfile_sample *sample, const char *arch, pf_u
             way = way_from(&u, &location, locate, context);
         unwound->addresses[unwound->count] = address_of(&u, &way, unwound->count == 0);
         unwound->count++;
-        enum step reached = found ? step(&u, &way, locate, context) : STEP_LOST;
+        enum step reached = found ? step(&u, &way, &location, locate, context) : STEP_LOST;
         if (reached != STEP_ON)
             return end_of(&u, reached);
         unwound->guessed |= !way.rule && !way.is_signal;
