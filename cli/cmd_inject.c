@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include <perfile/analysis.h>
 
+#include "array.h"
 #include "edit.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -95,7 +98,8 @@ static int move_addresses(struct perfile_reader *reader, struct perfile_writer *
     return result;
 }
 
-static int inject(struct perfile_reader *reader, struct perfile_writer *writer, const struct pf_settings *settings,
+/* Everything but --aslr. */
+static int change(struct perfile_reader *reader, struct perfile_writer *writer, const struct pf_settings *settings,
                   const struct perfile_edit_options *edit_options, struct perfile_edit_report *report,
                   struct perfile_error *error)
 {
@@ -104,8 +108,6 @@ static int inject(struct perfile_reader *reader, struct perfile_writer *writer, 
     struct perfile_unwinder *unwinder = NULL;
     struct perfile_code_reader *code = NULL;
 
-    if (pf_own(settings)->aslr)
-        return move_addresses(reader, writer, edit_options, report, error);
     int result = pf_own(settings)->unwind ? perfile_unwinder_open(reader, &symbols, &unwinder, error) : 0;
 
     if (result == 0 && pf_own(settings)->itrace)
@@ -134,6 +136,73 @@ static int inject(struct perfile_reader *reader, struct perfile_writer *writer, 
     perfile_code_close(code);
     perfile_unwinder_close(unwinder);
     *report = counts;
+    return result;
+}
+
+/* A recording between two changes. */
+struct held {
+    uint8_t *bytes; /* owned */
+    size_t used, capacity;
+};
+
+static int hold(void *context, const void *data, size_t bytes)
+{
+    struct held *held = context;
+
+    if (!pf_array_grow(&held->bytes, &held->capacity, held->used + bytes, 1)) {
+        errno = ENOMEM;
+        return -1;
+    }
+    memcpy(held->bytes + held->used, data, bytes);
+    held->used += bytes;
+    return 0;
+}
+
+static int change_into(struct held *held, struct perfile_reader *reader, const struct pf_settings *settings,
+                       const struct perfile_edit_options *edit_options, struct perfile_error *error)
+{
+    const struct perfile_sink sink = {held, hold};
+    struct perfile_writer_options how = PERFILE_WRITER_OPTIONS_INIT;
+    struct perfile_edit_report unused = PERFILE_EDIT_REPORT_INIT;
+    struct perfile_writer *writer;
+
+    how.mode = PERFILE_MODE_PIPE;
+    int result = perfile_writer_open_sink(&sink, &how, &writer, error);
+    if (result < 0)
+        return result;
+    result = change(reader, writer, settings, edit_options, &unused, error);
+    if (result == 0)
+        result = perfile_writer_finish(writer, error);
+    perfile_writer_close(writer);
+    return result;
+}
+
+static bool changes_more(const struct settings *own)
+{
+    return own->build_ids || own->all_build_ids || own->hit_maps || own->all_maps || own->jit || own->sched_stat ||
+           own->strip || own->unwind || own->itrace;
+}
+
+/* Addresses are moved last: other changes look into the files that are mapped there. */
+static int inject(struct perfile_reader *reader, struct perfile_writer *writer, const struct pf_settings *settings,
+                  const struct perfile_edit_options *edit_options, struct perfile_edit_report *report,
+                  struct perfile_error *error)
+{
+    struct perfile_reader *changed;
+    struct held held = {0};
+
+    if (!pf_own(settings)->aslr)
+        return change(reader, writer, settings, edit_options, report, error);
+    if (!changes_more(pf_own(settings)))
+        return move_addresses(reader, writer, edit_options, report, error);
+    int result = change_into(&held, reader, settings, edit_options, error);
+    if (result == 0)
+        result = perfile_open_memory(held.bytes, held.used, NULL, &changed, error);
+    if (result == 0) {
+        result = move_addresses(changed, writer, edit_options, report, error);
+        perfile_close(changed);
+    }
+    free(held.bytes);
     return result;
 }
 
@@ -183,14 +252,8 @@ static char *folder_of_output(const char *output)
 
 static int run(const struct pf_command *command, struct pf_settings *settings)
 {
-    const struct settings *own = pf_own(settings);
     char *folder = NULL;
 
-    if (own->aslr && (own->build_ids || own->all_build_ids || own->hit_maps || own->all_maps || own->jit ||
-                      own->sched_stat || own->strip || own->unwind || own->itrace)) {
-        pf_message("inject: --aslr cannot be combined with other changes; run perfile inject twice");
-        return PF_STATUS_USAGE;
-    }
     if (!settings->output && !isatty(STDOUT_FILENO))
         settings->output = "-"; /* as perf has it */
     if (pf_own(settings)->jit && !pf_own(settings)->jit_dir && settings->output)

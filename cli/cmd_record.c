@@ -6,6 +6,7 @@
 #include "options.h"
 #include "presets.h"
 #include "record_output.h"
+#include "record_cache.h"
 #include "record_page.h"
 #include "record_probes.h"
 #include "record_rows.h"
@@ -76,7 +77,8 @@ static const struct pf_option what_options[] = {
 };
 
 static const struct pf_option sample_options[] = {
-    STACK_FRAMES("Callchains: --call-graph auto, the default without --event; called perf, --call-graph fp."),
+    STACK_FRAMES(
+        "Callchains: --call-graph auto, the default without --event; called perf, --call-graph fp, and no default."),
     TEXT("call-graph", 0, "HOW", options.call_graph,
          "Record callchains: auto or auto,BYTES (a copy of the stack, unwound while recording), fp (frame pointers), "
          "dwarf or dwarf,BYTES (a copy of the stack in the recording, unwound later), lbr (branches), no.",
@@ -156,7 +158,8 @@ static const struct pf_option file_options[] = {
          "Let the kernel write the build ids of mapped files, which also covers short-lived processes in other mount "
          "namespaces. While such a recording runs, other recordings on this machine may have no names, and "
          "older versions of perf, such as 6.1, abort."),
-    PF_IGNORED("no-buildid-cache", 'N', NULL, "Ignored: perf's build-id cache is never written to."),
+    PF_FLAG("no-buildid-cache", 'N', AT(no_cache),
+            "Do not add the recorded files to the build-id cache, which only happens when called perf."),
     FLAG("tail-synthesize", 0, PERFILE_RECORDER_TAIL_SYNTHESIZE,
          "Record running processes at the end, not at the start."),
     {0},
@@ -203,6 +206,7 @@ struct run {
     bool unasked;         /* everything is recorded because nothing was named */
     bool named;           /* what runs already is recorded: a command only says how long */
     bool is_complete;     /* the recording was finished */
+    uint64_t drains;      /* how often the buffers were read */
     int priority;         /* before it was raised */
 };
 
@@ -362,7 +366,7 @@ static int read_options(struct run *run)
     run->options.note_context = run;
     if (record->any_branch && !run->options.branch_filter)
         run->options.branch_filter = "any";
-    if ((record->frame_pointers || !record->events) && !run->options.call_graph)
+    if ((record->frame_pointers || (!record->events && !pf_called_perf())) && !run->options.call_graph)
         run->options.call_graph = pf_usual_call_graph();
     if ((status = read_frequency(run)) || (status = read_ring_size(run)) || (status = read_delay(run)) ||
         (status = read_fail_on_lost(run)))
@@ -511,6 +515,14 @@ static const char *what_next(const struct run *run, uint64_t samples, char *buff
     return buffer;
 }
 
+/* The lines that scripts written for perf look for. */
+static void print_as_perf(const struct run *run, uint64_t samples, uint64_t bytes)
+{
+    fprintf(stderr, "[ perf record: Woken up %" PRIu64 " times to write data ]\n", run->drains);
+    fprintf(stderr, "[ perf record: Captured and wrote %.3f MB %s (%" PRIu64 " samples) ]\n", (double)bytes / 1048576,
+            pf_record_output_name(&run->output), samples);
+}
+
 /* Ends the file, and says what is in it. */
 static int finish_file(struct run *run)
 {
@@ -518,7 +530,11 @@ static int finish_file(struct run *run)
     const uint64_t before = run->output.bytes_before, samples = perfile_writer_progress(run->output.writer)->samples;
     const int result = pf_record_output_finish(&run->output, &run->error);
 
-    if (result == 0 && !run->settings->quiet && !run->stream)
+    if (result < 0 || run->settings->quiet || run->stream)
+        return result;
+    if (pf_called_perf())
+        print_as_perf(run, samples, run->output.bytes_before - before);
+    else
         pf_message("%s: %s, %s%s", pf_record_output_name(&run->output), pf_counted(samples, "samples", text),
                    pf_counted(run->output.bytes_before - before, "bytes", bytes),
                    what_next(run, samples, next, sizeof(next)));
@@ -662,6 +678,7 @@ static void record(struct run *run)
         pf_control_read(&run->control, obey, run);
         fds[2].fd = run->control.fd;
         result = run->failed < 0 ? run->failed : enable_late(run);
+        run->drains++;
         if (result == 0)
             result = perfile_recorder_drain(run->recorder, 0, &run->error);
         if (result > 0 && (status = take_snapshot(run)) < 0)
@@ -1006,6 +1023,14 @@ static bool is_one_file(const struct run *run)
            !run->settings->record.timestamp_filename;
 }
 
+static bool fills_cache(const struct run *run)
+{
+    const struct pf_record_settings *record = &run->settings->record;
+
+    return pf_called_perf() && run->is_complete && !run->stream && is_one_file(run) && !record->no_cache &&
+           !record->dry_run && !(record->options.flags & PERFILE_RECORDER_NO_BUILD_IDS);
+}
+
 static int record_once(const struct pf_command *command, struct pf_settings *settings)
 {
     struct run run = {.settings = settings,
@@ -1031,8 +1056,11 @@ static int record_once(const struct pf_command *command, struct pf_settings *set
         close(run.signals);
     if (run.stream)
         run.stream->is_complete = run.is_complete;
+    const char *path = settings->output ? settings->output : "perf.data";
+    if (fills_cache(&run))
+        pf_record_cache_fill(settings, path);
     if (settings->record.html && run.is_complete) {
-        const int drawn = pf_record_page_show(settings, settings->output ? settings->output : "perf.data");
+        const int drawn = pf_record_page_show(settings, path);
         status = status ? status : drawn;
     }
     return status;

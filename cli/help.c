@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "help.h"
+#include "features.h"
 #include "examples.h"
 #include "message.h"
 #include "stream.h"
@@ -54,6 +55,8 @@ int pf_help_version(bool libraries)
     pf_stream_print(&out, "Licence: MIT\n");
     if (libraries)
         print_libraries(&out);
+    if (libraries && pf_called_perf())
+        pf_features_print(&out);
     return pf_stream_close(&out, true);
 }
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "features.h"
 #include "guess.h"
 #include "help.h"
 #include "message.h"
@@ -121,6 +122,8 @@ static int run_verb(const struct pf_command *command, char **arguments, struct p
 
     if (record)
         return pf_preset_run(command, arguments, record, settings);
+    if (command == &pf_command_check && pf_features_asked(arguments))
+        return pf_features_check(arguments);
     int status = choose_verb(&command, &arguments);
     if (status)
         return status;

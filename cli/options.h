@@ -57,6 +57,7 @@ struct pf_record_settings {
     bool dry_run, strict_frequency;
     bool timestamp_filename;
     bool html;
+    bool no_cache;                   /* no copies in perf's build-id cache */
     struct pf_record_stream *stream; /* what is recorded is shown, see record_show.h; NULL: it is written to `output` */
 };
 

@@ -406,6 +406,9 @@ static int skip_damage(struct perfile_reader *reader, struct pf_part *part, stru
         snprintf(why, sizeof(why), "a record states a size of %u", position.bytes);
     else if (position.bytes > position.got)
         snprintf(why, sizeof(why), "a record of %u bytes, %zu are there", position.bytes, position.got);
+    else if (perfile_record_name(position.type))
+        snprintf(why, sizeof(why), "%s (%u) of %u bytes: no valid record follows", perfile_record_name(position.type),
+                 position.type, position.bytes);
     else
         snprintf(why, sizeof(why), "no valid record follows");
     bool cut = held < 8 || position.bytes > position.got;

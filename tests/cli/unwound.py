@@ -11,7 +11,7 @@
 - files by which nothing can be unwound are named (DEEP_ENDLESS, which does not return, is one), and those that are gone, with
   what would help;
 - top -g shows such callchains;
-- called perf, -g leaves callchains to the kernel;
+- called perf, -g leaves callchains to the kernel, there are none without it, and the files are copied to the build-id cache;
 - features of the recording may be larger than a record;
 - copies become smaller where stacks are small, and larger again when one is cut (HASTY: the recorder waits for less);
 - where copies of stacks are refused (REFUSING), callchains are the kernel's.
@@ -125,6 +125,15 @@ def test_called_perf(folder):
         run(link, 'record', '-q', '-o', output, *options, *EVENT, '--', DEEP, '0.3')
         count, broken = stacks(output)
         expect(count and bool(broken) == (options == ['-g']), f'perf record {options}', (count, len(broken)))
+    cache, output = folder / 'cache', folder / 'as-perf.data'
+    for options, kept in ([], True), (['-N'], False):
+        done = run(link, '--buildid-dir', cache, 'record', '-o', output, *options, '-F', '500', '--', DEEP, '0.3')
+        expect(re.search(r'^\[ perf record: Captured and wrote \d+\.\d{3} MB \S+ \(\d+ samples\) \]$', done.stderr, re.M), 'perf record: the last line',
+               done.stderr)
+        expect('CALLCHAIN' not in run(PERFILE, 'evlist', '-v', output).stdout, 'perf record without -g: no callchains')
+        expect((pathlib.Path(DEEP).name in run(PERFILE, '--buildid-dir', cache, 'buildid-cache', '--list').stdout) == kept,
+               f'perf record {options}: the build-id cache', list(cache.glob('*')))
+        shutil.rmtree(cache, ignore_errors=True)
 
 
 def test_depth(folder):

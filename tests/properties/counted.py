@@ -27,7 +27,7 @@ UNITS = {'bytes', 'ns', 'ms', 'seconds', 'pixels'} | NO_PLURALS
 PERFS = {'sched.c', 'timehist.c', 'trace.c', 'kwork_top.c', 'stdio.c', 'text.c', 'code.c', 'events.c'}  # in src/output: perf's text
 # What is never one.
 SEVERAL = ('one for each of %zu recordings', 'cannot keep %zu recordings open', 'All %zu options', '1 of %', 'at most %d', 'more than %', '%zu parts would',
-           '%zu ids do not fit', '%zu events are too many', 'counts of %d threads', '%llu samples a second', 'the mappings of %u process%s')
+           '%zu ids do not fit', '%zu events are too many', 'counts of %d threads', '[ perf record: ', '%llu samples a second', 'the mappings of %u process%s')
 WRAPPER = os.environ.get('MESON_EXE_WRAPPER', '').split()
 
 

@@ -8,6 +8,7 @@
 #include "analysis/events/advice.h"
 #include "analysis/trace/trace_format.h"
 #include "base/bytes.h"
+#include "base/counted.h"
 #include "base/error.h"
 #include "base/locale.h"
 
@@ -632,14 +633,13 @@ void pf_syscalls_notify(const struct pf_syscalls *syscalls, pf_on_note *notify, 
         const char *text;
     } notes[] = {
         {syscalls->is_cut ? 0 : syscalls->exits_alone,
-         "have no recorded entry: they are counted, but have no duration"},
-        {syscalls->enters_alone, "did not return, though their threads went on: they are not counted"},
-        {syscalls->is_cut ? 0 : open, "had not returned at the end: they are not counted"},
-        {syscalls->uncertain, "are around lost events: their durations may be those of several calls"},
+         "system calls without a recorded entry: counted, without a duration"},
+        {syscalls->enters_alone, "system calls did not return, though their threads went on: not counted"},
+        {syscalls->is_cut ? 0 : open, "system calls had not returned at the end: not counted"},
+        {syscalls->uncertain, "system calls at lost events: their durations may be those of several calls"},
     };
     for (size_t i = 0; i < PF_COUNT(notes); i++)
         if (notes[i].count) {
-            snprintf(text, sizeof(text), "%" PRIu64 " system calls %s", notes[i].count, notes[i].text);
-            notify(context, text);
+            notify(context, pf_count_of(notes[i].count, notes[i].text, text));
         }
 }
