@@ -301,6 +301,23 @@ static void test_what_is_not_traced_is_a_call(void **state)
     finish(&bench, "110@10+160 d0 bT");
 }
 
+/* With a filter of addresses, a library that is not traced may call back. */
+static void test_what_is_not_traced_calls_back(void **state)
+{
+    struct bench bench;
+    (void)state;
+    set_up(&bench);
+    go(&bench, BEGIN, 0, 0x110);
+    go(&bench, CALL | END, 0x120, 0);
+    go(&bench, BEGIN, 0, 0x700);
+    go(&bench, RETURN | END, 0x720, 0);
+    go(&bench, BEGIN, 0, 0x700);
+    go(&bench, RETURN | END, 0x720, 0);
+    go(&bench, BEGIN, 0, 0x122);
+    check(&bench, "700@30+10 d2 cr, 700@50+10 d2 cr, 0@20+50 d1 or");
+    finish(&bench, "110@10+60 d0 bT");
+}
+
 static void test_a_loss_is_a_gap(void **state)
 {
     struct bench bench;
@@ -490,6 +507,7 @@ int main(void)
         cmocka_unit_test(test_calls_that_are_not),
         cmocka_unit_test(test_the_kernel_is_called_and_returns),
         cmocka_unit_test(test_what_is_not_traced_is_a_call),
+        cmocka_unit_test(test_what_is_not_traced_calls_back),
         cmocka_unit_test(test_a_loss_is_a_gap),
         cmocka_unit_test(test_a_gap_at_the_end),
         cmocka_unit_test(test_threads_have_their_stacks),

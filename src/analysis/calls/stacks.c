@@ -149,7 +149,7 @@ static struct pf_call_change plan_return(const struct pf_call_thread *thread, co
     return start_over(thread, to);
 }
 
-static struct pf_call_change plan_outside(const struct pf_call_thread *thread, uint64_t returns_to)
+static struct pf_call_change plan_outside(const struct pf_call_thread *thread, uint64_t returns_to, bool by_call)
 {
     const struct pf_call_frame *top = top_of(thread);
     if (!top || top->call.kind == PF_CALL_OUTSIDE)
@@ -157,6 +157,7 @@ static struct pf_call_change plan_outside(const struct pf_call_thread *thread, u
     struct pf_call_change change = push(keep(thread->count), PF_CALL_OUTSIDE, 0);
     change.returns_to = returns_to;
     change.can_return = true;
+    change.by_call = by_call;
     return change;
 }
 
@@ -180,7 +181,7 @@ static struct pf_call_change plan_call(const struct pf_call_thread *thread, cons
     const uint64_t after = branch->flags & PF_FLOW_IS_ASYNC ? branch->from : branch->from + branch->insn_bytes;
     const bool is_inside = kind == PF_CALL_CALL && holds(function, branch->from) && branch->to != function->start;
     if (!branch->to)
-        return plan_outside(thread, after);
+        return plan_outside(thread, after, kind == PF_CALL_CALL);
     if (after == branch->to || is_inside) /* it only finds its own address, or prepares a return */
         return keep(thread->count);
     struct pf_call_change change = push(keep(thread->count), kind, branch->to);
@@ -190,7 +191,7 @@ static struct pf_call_change plan_call(const struct pf_call_thread *thread, cons
     return change;
 }
 
-/* The trace begins: it goes on where it ended, in a function further out, in a signal's handler, or somewhere else. */
+/* It goes on where it ended, further out, in a function that was called from outside or by a signal, or elsewhere. */
 static struct pf_call_change plan_begin(const struct pf_call_thread *thread, uint64_t to,
                                         const struct pf_call_function *function)
 {
@@ -200,7 +201,7 @@ static struct pf_call_change plan_begin(const struct pf_call_thread *thread, uin
     if (at != NONE)
         return (struct pf_call_change){.keep = at, .is_return = true};
     if (is_outside && function->end && to == function->start)
-        return push(keep(thread->count), PF_CALL_INTERRUPT, to);
+        return push(keep(thread->count), top->by_call ? PF_CALL_CALL : PF_CALL_INTERRUPT, to);
     if (in != NONE)
         return (struct pf_call_change){.keep = in + 1, .is_return = is_outside && in + 2 == thread->count};
     if (thread->count > is_outside && !function->end)
@@ -234,7 +235,7 @@ struct pf_call_change pf_call_stacks_plan(struct pf_call_stacks *stacks, const s
     if (flags & PF_FLOW_IS_RETURN)
         return branch->to ? plan_return(thread, branch, &function) : plan_return_outside(thread);
     if (!branch->to)
-        return plan_outside(thread, branch->from);
+        return plan_outside(thread, branch->from, false);
     return top ? plan_jump(thread, branch->to, &function) : start_over(thread, branch->to);
 }
 
@@ -324,7 +325,8 @@ bool pf_call_stacks_apply(struct pf_call_stacks *stacks, struct pf_call_thread *
     const struct pf_call_frame caller = {.call = {.address = change->caller, .kind = PF_CALL_BEFORE}};
     const struct pf_call_frame frame = {.call = {.address = change->address, .kind = change->kind},
                                         .returns_to = change->returns_to,
-                                        .can_return = change->can_return};
+                                        .can_return = change->can_return,
+                                        .by_call = change->by_call};
     return (!change->caller || open_call(stacks, thread, &caller)) &&
            (!change->pushes || open_call(stacks, thread, &frame));
 }

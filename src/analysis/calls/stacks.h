@@ -70,6 +70,7 @@ struct pf_call_frame {
     struct pf_call_function function; /* that it is in */
     uint64_t returns_to;
     bool can_return; /* the address is known */
+    bool by_call;    /* what is outside of the trace was called as a function: it may call others */
 };
 
 struct pf_call_thread {
@@ -92,7 +93,7 @@ struct pf_call_change {
     uint8_t kind;     /* enum pf_call_kind */
     uint64_t address; /* likewise */
     uint64_t returns_to;
-    bool can_return;
+    bool can_return, by_call;
     uint64_t caller; /* not 0: it is in no function so far, and is called from there */
 };
 
