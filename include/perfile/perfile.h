@@ -825,7 +825,7 @@ struct perfile_filter {
     /*
      * Instead of the samples the calls of a hardware trace of the flow (Intel PT, Intel BTS, CoreSight), of a file.
      * "each": one for each call, when it ended; "stacks": one for each time in which a thread had the same stack of
-     * calls, at its begin. The period is in ns. Since 0.3.
+     * calls, at its begin. The period is in ns. Since 0.1.
      */
     const char *calls;
 };

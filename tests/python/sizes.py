@@ -77,6 +77,12 @@ class Needs:
         lib.perfile_resolver_frames(resolver, byref(abi.perfile_location()), byref(ctypes.c_uint32()), 1, None)
         return resolver
 
+    def symbolizer(self):
+        symbolizer = made(lib.perfile_symbolizer_open, None)
+        binary = abi.perfile_binary(path=b'/nonexistent')
+        lib.perfile_symbolizer_add(symbolizer, byref(binary), byref(ctypes.c_uint32()), None)
+        return symbolizer
+
     def table(self):
         return made(lib.perfile_table_open, self.reader, b'samples', None)
 

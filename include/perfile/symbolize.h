@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * perfile/symbolize.h: functions and source lines of addresses without a recording (libperfile-analysis).
+ *
+ *     perfile_symbolizer_open -> perfile_symbolizer_add -> perfile_symbolizer_find -> perfile_symbolizer_frame ...
+ *         -> perfile_symbolizer_close
+ *
+ * For programs that have binaries, or their build ids, and addresses in them: servers that symbolise profiles, crash
+ * reports, other formats. Binaries are searched as those of recordings are: build-id caches, separate debug files,
+ * archives, debuginfod. `examples/symbolize.c` prints what addr2line -f -i prints.
+ */
+#ifndef PERFILE_SYMBOLIZE_H
+#define PERFILE_SYMBOLIZE_H
+
+#include <perfile/profile.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* For one thread at a time. Several are independent; they share the cache of debug info on disk. */
+struct perfile_symbolizer;
+
+struct perfile_symbolizer_options {
+    size_t size;                                  /* sizeof(struct perfile_symbolizer_options) */
+    const struct perfile_symbol_options *symbols; /* where binaries are; NULL: where perf would look */
+    /* Must live as long as the symbolizer. NULL: malloc. */
+    const struct perfile_allocator *allocator;
+};
+#define PERFILE_SYMBOLIZER_OPTIONS_INIT PERFILE_SIZED(struct perfile_symbolizer_options)
+
+/*
+ * `options` may be NULL: the defaults; what they point at is used until the close. Errors: ARGUMENT (a size that is not
+ * set, an option that is too new), MEMORY.
+ */
+PERFILE_API PERFILE_MUST_CHECK int perfile_symbolizer_open(const struct perfile_symbolizer_options *options,
+                                                           struct perfile_symbolizer **symbolizer,
+                                                           struct perfile_error *error);
+/* NULL is allowed. */
+PERFILE_API void perfile_symbolizer_close(struct perfile_symbolizer *symbolizer);
+
+/* A program or library, an ELF or PE file. */
+struct perfile_binary {
+    size_t size;             /* sizeof(struct perfile_binary) */
+    const char *path;        /* where it was; NULL: only the build id is known */
+    uint8_t build_id[20];    /* a file with another one is not used */
+    uint32_t build_id_bytes; /* 0: the build id is not known, and the path decides */
+};
+#define PERFILE_BINARY_INIT PERFILE_SIZED(struct perfile_binary)
+
+/*
+ * Finds a binary and reads its symbols; *number is that of the binary in the other calls. The same binary has the same
+ * number. A binary that is not found has a number, too, and no symbols: perfile_symbolizer_module says why. Its debug
+ * info is read when the first address in it is looked up. Errors: ARGUMENT (neither a path nor a build id, or `size` is
+ * not set), MEMORY.
+ */
+PERFILE_API PERFILE_MUST_CHECK int perfile_symbolizer_add(struct perfile_symbolizer *symbolizer,
+                                                          const struct perfile_binary *binary, uint32_t *number,
+                                                          struct perfile_error *error);
+/* What was found. Texts are valid as long as the symbolizer. ARGUMENT: there is no such number, or no size. */
+PERFILE_API PERFILE_MUST_CHECK int perfile_symbolizer_module(const struct perfile_symbolizer *symbolizer,
+                                                             uint32_t number, struct perfile_module *module);
+
+enum perfile_symbolize_flags {
+    PERFILE_SYMBOLIZE_OFFSET = 1 << 0, /* the address is an offset in the file, as in mappings, not an ELF address */
+};
+
+/*
+ * Looks up an address of a binary: an ELF virtual address, as addr2line takes it; of a caller the return address minus
+ * one. Returns how many frames there are: functions that are inlined there, innermost first, then the function that
+ * contains them; 0 when nothing is known. perfile_symbolizer_frame has them until the next look-up. Errors: ARGUMENT
+ * (there is no such binary, or a flag that is too new), MEMORY.
+ */
+PERFILE_API PERFILE_MUST_CHECK int perfile_symbolizer_find(struct perfile_symbolizer *symbolizer, uint32_t binary,
+                                                           uint64_t address, uint32_t flags,
+                                                           struct perfile_error *error);
+
+/* A function at an address. The texts are valid as long as the symbolizer. */
+struct perfile_symbol {
+    size_t size;
+    const char *name;    /* readable: demangled; NULL: the debug info has a line, but no function */
+    const char *linkage; /* as in the symbol table or the debug info */
+    const char *file;    /* source file with its folder, as in the debug info; NULL: not known */
+    uint32_t line;       /* 0: not known */
+    uint32_t column;     /* 0: not known */
+    uint64_t offset;     /* bytes from the start of the function; 0 of inlined ones */
+    bool inlined;        /* into the frame that follows */
+};
+#define PERFILE_SYMBOL_INIT PERFILE_SIZED(struct perfile_symbol)
+
+/* A frame of the last look-up. ARGUMENT: there is none at `index`, or `size` is not set. */
+PERFILE_API PERFILE_MUST_CHECK int perfile_symbolizer_frame(const struct perfile_symbolizer *symbolizer, size_t index,
+                                                            struct perfile_symbol *symbol);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
