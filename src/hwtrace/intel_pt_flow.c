@@ -11,7 +11,7 @@
 
 enum {
     RETURNS = 64,      /* the processor remembers so many calls */
-    MAX_IDLE = 100000, /* blocks that no packet explains: an endless loop */
+    MAX_IDLE = 100000, /* blocks that no packet explains */
     MAX_EVENTS = 4,    /* that wait to be delivered */
     PSB_BYTES = 16,
 };
@@ -60,7 +60,8 @@ struct pf_pt_flow {
     bool aborts;
     unsigned transaction; /* payload of MODE.TSX */
     bool in_transaction;
-    unsigned idle;
+    unsigned idle;    /* blocks since a packet was used, */
+    uint64_t idle_ip; /* and the address of one of them */
     unsigned cbr_reported;
     struct waiting event; /* that waits for its address */
     struct waiting events[MAX_EVENTS];
@@ -179,6 +180,7 @@ static bool go_to_target(struct pf_pt_flow *flow, struct pf_flow_step *step)
 static bool take_result(struct pf_pt_flow *flow)
 {
     const bool taken = flow->results >> --flow->result_count & 1;
+    flow->idle = 0;
     if (!flow->result_count)
         flow->goal = GOAL_NONE;
     return taken;
@@ -283,6 +285,19 @@ static uint32_t count_before(const struct pf_flow_block *block, uint64_t address
     return count;
 }
 
+/*
+ * Until a packet or a result is used only the code says where it goes on: where it comes to an address again, it never
+ * leaves the loop. One address is compared with, and after twice as many blocks a later one.
+ */
+static bool is_endless(struct pf_pt_flow *flow)
+{
+    if (flow->idle && flow->ip == flow->idle_ip)
+        return true;
+    if (!(flow->idle & (flow->idle - 1)))
+        flow->idle_ip = flow->ip;
+    return flow->idle++ > MAX_IDLE;
+}
+
 static bool walk_on(struct pf_pt_flow *flow, struct pf_flow_step *step)
 {
     static bool (*const leaves[])(struct pf_pt_flow * flow, struct pf_flow_step * step) = {
@@ -308,7 +323,7 @@ static bool walk_on(struct pf_pt_flow *flow, struct pf_flow_step *step)
     const struct pf_flow_block *block = pf_flow_code_find(flow->code, flow->ip, flow->is_64);
     if (!block)
         return fail(flow, step, PF_FLOW_ERROR_NO_CODE);
-    if (flow->idle++ > MAX_IDLE)
+    if (is_endless(flow))
         return fail(flow, step, PF_FLOW_ERROR_ENDLESS);
     flow->has_no_code = false;
     step->block = block;
@@ -623,6 +638,7 @@ static bool take_target_packet(struct pf_pt_flow *flow)
     int result;
     while ((result = pf_aux_walk_next(flow->walk, &packet, NULL)) > 0) {
         count_bytes(flow, &packet);
+        flow->idle = 0;
         if (packet.kind == PF_PT_TIP)
             return take_address(flow, &packet);
         if (!is_neutral(packet.kind))

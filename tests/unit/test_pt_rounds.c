@@ -515,13 +515,44 @@ static void test_libipt(void **state)
 }
 #endif
 
+/* A loop of so many jumps, to each of which comes the next one. */
+static void make_loop(struct program *program, unsigned jumps)
+{
+    enum { JUMP_BYTES = 5 };
+    for (unsigned i = 0; i < jumps; i++) {
+        const uint32_t next = JUMP_BYTES * (i + 1), displacement = JUMP_BYTES * ((i + 1) % jumps) - next;
+        program->code[next - JUMP_BYTES] = 0xe9;
+        for (unsigned k = 0; k < 4; k++)
+            program->code[next - 4 + k] = (uint8_t)(displacement >> (8 * k));
+    }
+}
+
+/* Loops that no packet explains were walked 100,000 times for each packet that led into them. */
+static void test_endless_loops(void **state)
+{
+    enum { ENTRIES = 100, MAX_ROUNDS = 4 };
+    (void)state;
+    for (unsigned jumps = 1; jumps <= BLOCKS; jumps += BLOCKS / 4) {
+        state_of_random = jumps;
+        memset(&trace, 0, sizeof(trace));
+        make_loop(&trace.program, jumps);
+        put_psb(&trace, 0);
+        for (unsigned i = 0; i < ENTRIES; i++) {
+            put_address(&trace, 0x11, 0);
+            put(&trace, 0x06, 0, 0);
+        }
+        decode(&trace, &decoded);
+        assert_int_equal(decoded.errors, ENTRIES);
+        assert_true(decoded.count <= ENTRIES * MAX_ROUNDS * jumps);
+        check_bytes(&trace, &decoded);
+    }
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_walks),
-        cmocka_unit_test(test_cut),
-        cmocka_unit_test(test_damage),
-        cmocka_unit_test(test_libipt),
+        cmocka_unit_test(test_walks),  cmocka_unit_test(test_cut),           cmocka_unit_test(test_damage),
+        cmocka_unit_test(test_libipt), cmocka_unit_test(test_endless_loops),
     };
     seeds = argc > 1 ? (unsigned)atoi(argv[1]) : SEEDS;
     return cmocka_run_group_tests(tests, NULL, NULL);
