@@ -301,14 +301,14 @@ static bool clip_to_symbol(const struct pf_module_data *module, const struct per
 {
     const struct pf_symbol_table *table = module->table;
     const uint64_t address = location->table_address, to_memory = ip - address;
-    const struct pf_symbol *after = table->symbols + pf_symbol_table_after(table, address);
-    const struct pf_symbol *at = after > table->symbols ? after - 1 : NULL;
+    const size_t after = pf_symbol_table_after(table, address);
+    const struct pf_symbol *at = after ? &table->symbols[after - 1] : NULL; /* a table may have none */
     if (at && address < at->end)
         clip(extent, at->start + to_memory, at->end + to_memory);
     else if (at)
         clip(extent, at->end + to_memory, extent->last + 1);
-    if (after < table->symbols + table->count)
-        clip(extent, extent->first, after->start + to_memory);
+    if (after < table->count)
+        clip(extent, extent->first, table->symbols[after].start + to_memory);
     return extent->first <= ip && ip <= extent->last && is_beside(module, map, ip, location, extent->first) &&
            is_beside(module, map, ip, location, extent->last);
 }
