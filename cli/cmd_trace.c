@@ -114,6 +114,15 @@ static int check_input(const struct pf_command *command, const struct pf_setting
     return PF_STATUS_UNREADABLE;
 }
 
+/* The summary that people look at is the table, with units and what fits the terminal; programs read perf's text. */
+static bool wants_table(const struct pf_command *command, const struct pf_settings *settings)
+{
+    if (settings->format || settings->columns)
+        return true;
+    return settings->events.flags & PERFILE_EVENTS_SUMMARY && !settings->output && !settings->stdio &&
+           !pf_called_perf() && pf_is_terminal(STDOUT_FILENO) && !pf_text_option_set(command, settings);
+}
+
 static int show(const struct pf_command *command, struct pf_settings *settings)
 {
     const bool summary = settings->events.flags & PERFILE_EVENTS_SUMMARY;
@@ -122,7 +131,7 @@ static int show(const struct pf_command *command, struct pf_settings *settings)
     settings->events.keys = settings->keys;
     settings->events.calls = own(settings)->calls;
     settings->events.events = settings->record.events;
-    if (settings->format || settings->columns)
+    if (wants_table(command, settings))
         settings->view = summary ? "syscall_summary" : "syscalls";
     else
         settings->kind = "trace";
@@ -140,7 +149,7 @@ static const struct pf_option options[] = {
     PF_ROW(NUMBER, "max-summary", 0, "N", PF_AT(events.rows), "At most N rows in each part of the summary."),
     PF_ROW(NUMBER, "max-events", 0, "N", PF_AT(events.lines), "Print N calls, then end; the summary counts all."),
     PF_OPTION_OUTPUT,
-    PF_IGNORED("stdio", 0, NULL, "Ignored, for compatibility with the other views: the text is always that of perf."),
+    PF_FLAG("stdio", 0, PF_AT(stdio), "Print perf's summary also on a terminal; elsewhere it is perf's anyway."),
     {0},
 };
 

@@ -92,21 +92,40 @@ static const char *remark(const struct perfile_diff_row *row, char *text, size_t
     return text;
 }
 
+enum { NARROW = 100, NARROWEST = 60 };
+
+static bool is_narrow(const struct pf_diff_output *output, size_t columns)
+{
+    return output->columns && output->columns < columns;
+}
+
+/* On the narrowest terminals either the function or, where it is not known, its file. */
+static void leave_one_name(const struct pf_diff_output *output, struct perfile_diff_row *row)
+{
+    if (!is_narrow(output, NARROWEST) || !row->function || !row->module || row->path)
+        return;
+    if (*row->function == '[')
+        row->function = row->module;
+    row->module = NULL;
+}
+
 /* On a terminal, the name of the function gets the width that the other columns leave. */
 static void put_name(const struct pf_diff_output *output, const struct perfile_diff_row *row, size_t used)
 {
-    enum { MIN = 20, CAPACITY = 4096 };
+    enum { CAPACITY = 4096 };
+    const size_t min = is_narrow(output, NARROWEST) ? 12 : 20;
     char name[CAPACITY], other[512], escaped[4 * CAPACITY];
     struct perfile_diff_row shown = *row;
-    const size_t module = row->module && row->function && !row->path ? perfile_name_columns(row->module) + 2 : 0;
-    const size_t left = output->columns > used + module + MIN ? output->columns - used - module : MIN;
+    leave_one_name(output, &shown);
+    const size_t module = shown.module && shown.function && !row->path ? perfile_name_columns(row->module) + 2 : 0;
+    const size_t left = output->columns > used + module + min ? output->columns - used - module : min;
     char fitted[CAPACITY];
 
     remark(row, other, sizeof(other));
-    if (output->columns && (row->function || row->path)) {
-        const size_t capacity = left > strlen(other) + MIN ? left - strlen(other) : MIN;
-        perfile_name_fit(row->path ? row->path : row->function, capacity, fitted, sizeof(fitted));
-        *(row->path ? &shown.path : &shown.function) = fitted;
+    if (output->columns && (shown.function || shown.path)) {
+        const size_t capacity = left > strlen(other) + min ? left - strlen(other) : min;
+        perfile_name_fit(shown.path ? shown.path : shown.function, capacity, fitted, sizeof(fitted));
+        *(shown.path ? &shown.path : &shown.function) = fitted;
     }
     pf_diff_name(&shown, name, sizeof(name));
     perfile_text_escape(name, strlen(name), escaped, sizeof(escaped));
@@ -120,9 +139,9 @@ static void put_name(const struct pf_diff_output *output, const struct perfile_d
 /* The columns before the name: on a narrow terminal those that leave it half of the line. */
 static void put_columns(const struct pf_diff_output *output, const char *const cells[5], char *line, size_t capacity)
 {
-    enum { NARROW = 100 };
-
-    if (output->columns && output->columns < NARROW)
+    if (is_narrow(output, NARROWEST))
+        snprintf(line, capacity, "%10s %8s  ", cells[1], cells[3]);
+    else if (is_narrow(output, NARROW))
         snprintf(line, capacity, "%10s %11s %8s  ", cells[1], cells[2], cells[3]);
     else
         snprintf(line, capacity, "%10s %10s %11s %8s  %-22s  ", cells[0], cells[1], cells[2], cells[3], cells[4]);
@@ -198,17 +217,20 @@ static void put_header(const struct pf_diff_output *output)
 {
     const struct perfile_diff_info *info = &output->info;
     const bool relative = pf_diff_own(output->settings)->relative;
+    const char *const heads[] = {"before", "after", "difference", is_narrow(output, NARROWEST) ? "change" : "",
+                                 "95% interval"};
     char recordings[PF_COUNTED_BYTES], line[256];
 
     pf_stream_put_name(output->stream, "", info->event ? info->event : "?", "");
-    pf_stream_print(output->stream, ": %s, %zu after; %s%s%s\n",
+    pf_stream_print(output->stream, ": %s, %zu after%s%s%s%s\n",
                     pf_counted(info->before_count, "recordings before", recordings), info->after_count,
+                    is_narrow(output, NARROW) ? "\n" : "; ",
                     relative ? "percent of each recording" : "mean weight of a recording",
                     pf_diff_own(output->settings)->inclusive ? ", with callees" : "",
-                    info->sampling_only ? "; intervals cover sampling error only" : "");
+                    info->sampling_only && !is_narrow(output, NARROW) ? "; intervals cover sampling error only" : "");
     if (pf_diff_own(output->settings)->per || pf_diff_own(output->settings)->work)
         pf_stream_print(output->stream, "weights are in %s\n", info->unit);
-    put_columns(output, (const char *const[]){"before", "after", "difference", "", "95% interval"}, line, sizeof(line));
+    put_columns(output, heads, line, sizeof(line));
     size_t used = strlen(line);
     while (used && line[used - 1] == ' ')
         used--;

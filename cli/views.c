@@ -81,8 +81,7 @@ const struct pf_option *pf_group_option_set(const struct pf_option_group *group,
     return option->name ? option : NULL;
 }
 
-/* An option of such a group that was given. NULL: none. */
-static const struct pf_option *text_option_set(const struct pf_command *command, const struct pf_settings *settings)
+const struct pf_option *pf_text_option_set(const struct pf_command *command, const struct pf_settings *settings)
 {
     const struct pf_option *option = NULL;
 
@@ -93,7 +92,7 @@ static const struct pf_option *text_option_set(const struct pf_command *command,
 
 int pf_refuse_text_options(const struct pf_command *command, const struct pf_settings *settings)
 {
-    const struct pf_option *option = text_option_set(command, settings);
+    const struct pf_option *option = pf_text_option_set(command, settings);
 
     if (!option || (!settings->format && !settings->columns))
         return PF_STATUS_OK;
@@ -105,7 +104,7 @@ int pf_refuse_text_options(const struct pf_command *command, const struct pf_set
 /* Refuses options that contradict each other, with a message. */
 static int check(const struct pf_command *command, const struct pf_settings *settings, const struct pf_subview *view)
 {
-    const struct pf_option *option = text_option_set(command, settings);
+    const struct pf_option *option = pf_text_option_set(command, settings);
 
     if (settings->as_perf && !view->as_perf)
         pf_message("%s: perf has no text of the view %s", command->name, view->name);
@@ -133,7 +132,7 @@ int pf_run_subview(const struct pf_command *command, struct pf_settings *setting
 
     if (check(command, settings, view) != PF_STATUS_OK)
         return PF_STATUS_USAGE;
-    settings->as_perf |= text_option_set(command, settings) != NULL;
+    settings->as_perf |= pf_text_option_set(command, settings) != NULL;
     if (view->as_perf && pf_wants_perf_text(settings))
         settings->kind = view->kind ? view->kind : view->view;
     else

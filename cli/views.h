@@ -20,6 +20,8 @@ struct pf_subview {
 
 /* An option of the group that was given. NULL: none. */
 const struct pf_option *pf_group_option_set(const struct pf_option_group *group, const struct pf_settings *settings);
+/* An option of a group that is only about perf's text that was given. NULL: none. */
+const struct pf_option *pf_text_option_set(const struct pf_command *command, const struct pf_settings *settings);
 /* Refuses options of perf's text together with --format or --columns. A status, after a message. */
 int pf_refuse_text_options(const struct pf_command *command, const struct pf_settings *settings);
 

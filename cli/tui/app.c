@@ -151,10 +151,12 @@ static void draw_title(struct pf_tui *app)
     int x = 0;
     if (for_name >= 8) {
         const char *shown = slash && slash[1] ? slash + 1 : app->name;
-        const int cells = (int)pf_tui_cells(&app->screen, shown, (size_t)for_name);
-        x = pf_tui_name(&app->screen, 0, x, cells, PF_TUI_TITLE, shown);
+        const int of_file = (int)pf_tui_cells(&app->screen, shown, (size_t)for_name);
+        x = pf_tui_name(&app->screen, 0, x, of_file, PF_TUI_TITLE, shown);
     }
-    x = pf_tui_add(&app->screen, 0, x, app->screen.columns - x, PF_TUI_WARM, name);
+    const char *event = x || !*name ? name : name + 2; /* without the gap */
+    const int cells = (int)pf_tui_cells(&app->screen, event, 80), left = capacity - x;
+    x = pf_tui_name(&app->screen, 0, x, cells < left ? cells : left, PF_TUI_WARM, event);
     x = pf_tui_add(&app->screen, 0, x, app->screen.columns - x, PF_TUI_PLAIN, numbers);
     x = pf_tui_add(&app->screen, 0, x, app->screen.columns - x, PF_TUI_ALERT, losses);
     x = pf_tui_add(&app->screen, 0, x, app->screen.columns - x, PF_TUI_ALERT, loading);
@@ -466,7 +468,8 @@ static int finish(struct pf_tui *app, struct pf_input *input)
         pf_message_release();
     if (!pf_tui_load_stop(&app->load)) {
         fflush(NULL);
-        _exit(app->other_verb ? pf_handover_run(app->other_verb) : PF_STATUS_OK); /* what is still looked up in another thread is not worth a wait */
+        _exit(app->other_verb ? pf_handover_run(app->other_verb)
+                              : PF_STATUS_OK); /* what is still looked up in another thread is not worth a wait */
     }
     const int result = app->load.result;
     if (app->other_verb)

@@ -271,6 +271,17 @@ static bool number_of(const struct info *info, uint32_t feature, const char *mem
     return pf_memory_check(info->allocator, perfile_feature_number(info->reader, feature, member, value, NULL)) == 0;
 }
 
+/* In the largest unit of which there is at least one. */
+static void put_memory(struct pf_text *out, uint64_t kib)
+{
+    static const char *const units[] = {"KiB", "MiB", "GiB", "TiB"};
+    uint64_t tenths = 10 * pf_min(kib, UINT64_MAX / 10);
+    size_t unit = 0;
+    for (; tenths >= 10240 && unit + 1 < sizeof(units) / sizeof(units[0]); unit++)
+        tenths = (tenths + 512) / 1024;
+    pf_put_format(out, "%-14s %" PRIu64 ".%u %s\n", "memory", tenths / 10, (unsigned)(tenths % 10), units[unit]);
+}
+
 /* The processors, and how much memory they have. */
 static void put_text_machine(const struct info *info, struct pf_text *out)
 {
@@ -281,7 +292,7 @@ static void put_text_machine(const struct info *info, struct pf_text *out)
         number_of(info, PERFILE_FEATURE_NRCPUS, "nr_cpus_available", &available))
         pf_put_format(out, "%-14s %" PRIu64 " of %" PRIu64 " online\n", "cpus", online, available);
     if (number_of(info, PERFILE_FEATURE_TOTAL_MEM, NULL, &memory_kib))
-        pf_put_format(out, "%-14s %" PRIu64 " KiB\n", "memory", memory_kib);
+        put_memory(out, memory_kib);
 }
 
 static void put_text_compression(const struct info *info, struct pf_text *out)

@@ -342,6 +342,7 @@ static void losses(const void *state, struct perfile_losses *losses)
 
 const struct pf_view pf_view_functions = {
     .info = {"functions", "for each event the functions, with the samples that were in them and in what they called"},
+    .answers = "overhead_children,symbol",
     .column_at = column_at,
     .state_bytes = sizeof(struct functions),
     .open = open_functions,

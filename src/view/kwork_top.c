@@ -33,7 +33,7 @@ static const struct pf_column columns[] = {
     PF_REQUIRED(tid, I32, "", "Thread id; 0: the idle task of a CPU."),
     PF_COLUMN(comm, TEXT, "", "The last name of the thread; null: not known."),
     PF_EXTRA(cpu, U32, "", "Of an idle task: its CPU."),
-    PF_REQUIRED(share, F64, "%", "Its share of the time that is known of its CPUs; two full CPUs are 200."),
+    PF_REQUIRED(share, F64, "percent", "Its share of the time that is known of its CPUs; two full CPUs are 200."),
     PF_REQUIRED(run_ns, DURATION, "ns", "How long it ran itself."),
     PF_REQUIRED(irq_ns, DURATION, "ns", "How long it was interrupted by handlers of interrupts."),
     PF_REQUIRED(softirq_ns, DURATION, "ns", "How long softirqs ran meanwhile, without the interrupts in them."),

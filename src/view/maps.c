@@ -212,6 +212,7 @@ static void close_maps(void *state)
 
 const struct pf_view pf_view_maps = {
     .info = {"maps", "every mapping that the recording reports, in the order of time"},
+    .answers = "pid,filename",
     .lists = {PF_COLUMNS(columns)},
     .not_filtered = PF_FILTER_EVENTS,
     .state_bytes = sizeof(struct maps),

@@ -177,6 +177,7 @@ static void notes(void *state, pf_on_note *notify, void *context)
 
 const struct pf_view pf_view_syscall_summary = {
     .info = {"syscall_summary", "system calls added up by thread and name: how many, how many failed, how long"},
+    .answers = "syscall,total",
     .events = &pf_syscalls_events,
     .lists = {PF_COLUMNS(columns)},
     .not_filtered = PF_FILTER_EVENTS,

@@ -203,6 +203,7 @@ static bool put_table(struct pf_report_text *table)
         enough = (table->report->settings.hierarchy ? put_hierarchy : put_rows)(table, drawers);
     pf_report_text_close_drawers(drawers);
     put_left_out(table);
+    pf_report_text_put_omitted(table);
     pf_put_string(table->out, table->screen ? "\n" : "\n\n");
     return enough;
 }

@@ -18,6 +18,8 @@ struct pf_report_text {
     struct pf_text margin;                                     /* of the graph, as deep as it is */
     const struct pf_report_column *columns[PF_REPORT_COLUMNS]; /* of this event */
     size_t column_count;
+    const struct pf_report_column *omitted[PF_REPORT_COLUMNS]; /* those for which the terminal is too narrow */
+    size_t omitted_count;
     size_t widths[PF_REPORT_COLUMNS];
     size_t fixed[PF_REPORT_COLUMNS]; /* widths that were asked for, or 0 */
     size_t screen;                   /* columns of the terminal, or PF_REPORT_ANY_WIDTH; 0: the layout of perf */
@@ -60,6 +62,8 @@ void pf_report_text_parse_widths(struct pf_report_text *table);
 void pf_report_text_choose_columns(struct pf_report_text *table);
 void pf_report_text_put_column_header(struct pf_report_text *table, size_t i);
 void pf_report_text_put_header(struct pf_report_text *table);
+/* A line with the names of the columns that are left out, if there are any. */
+void pf_report_text_put_omitted(struct pf_report_text *table);
 
 /* ---- text_head.c: what stands before the rows, or instead of them ---- */
 

@@ -120,14 +120,49 @@ static size_t importance(const struct pf_report_text *table, size_t i)
                                                                            : 1;
 }
 
+enum { MIN_TEXT = 12, GAP = 2 };
+
+static bool is_settled(const struct pf_report_text *table, size_t i)
+{
+    return table->fixed[i] || pf_report_text_is_weight(table, i);
+}
+
+/* Of a line whose texts are as short as they may be. */
+static size_t min_width(const struct pf_report_text *table)
+{
+    size_t width = 0;
+    for (size_t i = 0; i < table->column_count; i++)
+        width += GAP + (is_settled(table, i) ? table->widths[i] : pf_min_size(table->widths[i], MIN_TEXT));
+    return width;
+}
+
+static void leave_out(struct pf_report_text *table, size_t at)
+{
+    table->omitted[table->omitted_count++] = table->columns[at];
+    table->column_count--;
+    for (size_t i = at; i < table->column_count; i++) {
+        table->columns[i] = table->columns[i + 1];
+        table->widths[i] = table->widths[i + 1];
+        table->fixed[i] = table->fixed[i + 1];
+    }
+}
+
+/* From the last one: first texts other than functions, then numbers, but not what rows are sorted by. */
+static void leave_out_columns(struct pf_report_text *table)
+{
+    for (size_t level = 2; level-- > 0;)
+        for (size_t i = table->column_count; i-- > 1 && min_width(table) > table->screen;)
+            if (importance(table, i) == level)
+                leave_out(table, i);
+}
+
 /* Columns of texts that are narrower than their share have what they need, and leave the rest to the others. */
 static void share_screen(struct pf_report_text *table)
 {
-    enum { MIN = 12 };
     bool settled[PF_REPORT_COLUMNS] = {false};
-    size_t shares = 0, left = table->screen - pf_min(table->screen, 2 * table->column_count);
+    size_t shares = 0, left = table->screen - pf_min(table->screen, GAP * table->column_count);
     for (size_t i = 0; i < table->column_count; i++) {
-        settled[i] = table->fixed[i] || pf_report_text_is_weight(table, i);
+        settled[i] = is_settled(table, i);
         shares += settled[i] ? 0 : importance(table, i);
         left -= settled[i] ? pf_min(left, table->widths[i]) : 0;
     }
@@ -142,7 +177,7 @@ static void share_screen(struct pf_report_text *table)
     }
     for (size_t i = 0; i < table->column_count; i++)
         if (!settled[i])
-            table->widths[i] = pf_max(left * importance(table, i) / shares, MIN);
+            table->widths[i] = pf_max(left * importance(table, i) / shares, MIN_TEXT);
 }
 
 /* As wide as what stands in them, also in rows that are not shown. */
@@ -172,8 +207,29 @@ void pf_report_text_fit_columns(struct pf_report_text *table)
                 pf_report_text_widen(&table->widths[asked[i]], column->min(table->report, row));
         }
     }
-    if (table->screen && table->screen != PF_REPORT_ANY_WIDTH)
-        share_screen(table);
+    if (!table->screen || table->screen == PF_REPORT_ANY_WIDTH)
+        return;
+    if (!table->report->settings.hierarchy)
+        leave_out_columns(table);
+    share_screen(table);
+}
+
+void pf_report_text_put_omitted(struct pf_report_text *table)
+{
+    const size_t more = strlen(", 99 more");
+    size_t width = 0;
+    for (size_t i = 0; i < table->omitted_count; i++) {
+        const char *header = header_of(table, table->omitted[table->omitted_count - 1 - i]);
+        const size_t rest = table->omitted_count - 1 - i;
+        const char *before = i ? ", " : "# not shown: ";
+        width += strlen(before) + strlen(header);
+        if (width + (rest ? more : 0) > table->screen && i) {
+            pf_put_format(table->out, ", %zu more", rest + 1);
+            break;
+        }
+        pf_put_format(table->out, "%s%s", before, header);
+    }
+    pf_put_string(table->out, table->omitted_count ? "\n" : "");
 }
 
 /* The text in the width of the column; to the left, nothing follows the last one. */
@@ -223,7 +279,7 @@ static void move_last(struct pf_report_text *table, const struct pf_report_colum
 void pf_report_text_choose_columns(struct pf_report_text *table)
 {
     const struct pf_report *report = table->report;
-    table->column_count = 0;
+    table->column_count = table->omitted_count = 0;
     for (size_t i = 0; i < report->layout.column_count; i++)
         if (pf_report_column_applies(report, report->layout.columns[i], table->event->event))
             table->columns[table->column_count++] = report->layout.columns[i];

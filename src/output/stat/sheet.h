@@ -91,6 +91,7 @@ struct pf_stat_column {
 /* Widths of columns of the text. */
 struct pf_stat_widths {
     size_t location, name, cgroup, metric;
+    bool no_metrics; /* the terminal is too narrow for them */
 };
 
 /* The lines of one round. */

@@ -12,8 +12,10 @@ enum {
     UNIT_WIDTH_MIN = 4,
     COUNT_WIDTH = 18,
     COUNT_WIDTH_FITTED = 16,
+    COUNT_WIDTH_NARROW = 7,
+    NARROW = 60,
     NAME_WIDTH = 32,
-    NAME_WIDTH_MIN = 12,
+    NAME_WIDTH_MIN = 10,
     CGROUP_WIDTH = 16,
     CGROUP_WIDTH_MIN = 12,
     METRIC_WIDTH = 38,
@@ -46,6 +48,8 @@ static size_t screen_of(const struct pf_stat_sheet *sheet)
 
 static int count_width(const struct pf_stat_sheet *sheet)
 {
+    if (sheet->intervals && screen_of(sheet) && screen_of(sheet) < NARROW)
+        return COUNT_WIDTH_NARROW;
     return screen_of(sheet) ? COUNT_WIDTH_FITTED : COUNT_WIDTH;
 }
 
@@ -127,14 +131,31 @@ static void put_title(struct pf_stat_sheet *sheet)
     pf_put_char(sheet->out, '\'');
 }
 
+/* The text from `start` on, on terminals shortened so that the line fits. */
+static void fit_title(struct pf_stat_sheet *sheet, size_t start, size_t before)
+{
+    char title[4 * NAME_BYTES], fitted[NAME_BYTES];
+    const size_t bytes = sheet->out->used - start, left = screen_of(sheet) - pf_min(screen_of(sheet), before + 1);
+    if (!screen_of(sheet) || bytes >= sizeof(title) || pf_columns(sheet->out->data + start, bytes) <= left)
+        return;
+    memcpy(title, sheet->out->data + start, bytes);
+    title[bytes] = 0;
+    const size_t used = perfile_name_fit(title, left, fitted, sizeof(fitted));
+    sheet->out->used = start;
+    pf_put(sheet->out, fitted, used);
+}
+
 static void begin(struct pf_stat_sheet *sheet)
 {
+    static const char title[] = " Performance counter stats for ";
     if (sheet->intervals) {
         put_heading(sheet);
         return;
     }
-    pf_put_string(sheet->out, "\n Performance counter stats for ");
+    pf_put_format(sheet->out, "\n%s", title);
+    const size_t start = sheet->out->used;
     put_title(sheet);
+    fit_title(sheet, start, strlen(title));
     if (sheet->options->more_count)
         pf_put_format(sheet->out, " (%zu runs)", sheet->options->more_count + 1);
     pf_put_string(sheet->out, ":\n\n");
@@ -230,7 +251,7 @@ static void put_metric(struct pf_stat_sheet *sheet, const struct pf_stat_line *l
 {
     const struct pf_stat_metric metric = pf_stat_metric_of(sheet, line);
     char text[64];
-    if (!metric.unit)
+    if (!metric.unit || sheet->widths.no_metrics)
         return;
     const size_t used = 3 + (size_t)format_metric(&metric, text) + 1;
     pf_put_format(sheet->out, " # %s %-*s", text, padded ? (int)(sheet->widths.metric - used) : 0, metric.unit);
@@ -278,7 +299,8 @@ static void put_time(struct pf_stat_sheet *sheet)
 
 static void put_line(struct pf_stat_sheet *sheet, const struct pf_stat_line *line)
 {
-    const bool has_metric = pf_stat_metric_of(sheet, line).unit, has_more = is_noisy(line) || is_shared(line);
+    const bool has_metric = pf_stat_metric_of(sheet, line).unit && !sheet->widths.no_metrics,
+               has_more = is_noisy(line) || is_shared(line);
     put_time(sheet);
     put_label(sheet, line);
     put_count(sheet, line);
@@ -354,7 +376,12 @@ static void measure(struct pf_stat_sheet *sheet)
     for (size_t i = 0; i < sheet->line_count; i++)
         if (!sheet->lines[i].hidden)
             measure_line(sheet, &sheet->lines[i]);
-    const size_t others = width_of_others(sheet) + widths->metric;
+    size_t others = width_of_others(sheet) + widths->metric;
+    widths->no_metrics = widths->metric && others + pf_min(widths->name, NAME_WIDTH_MIN) > screen_of(sheet);
+    if (widths->no_metrics) {
+        others -= widths->metric;
+        widths->metric = 0;
+    }
     fit_names(widths, screen_of(sheet) > others ? screen_of(sheet) - others : 0);
 }
 

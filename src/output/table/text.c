@@ -324,20 +324,42 @@ static void put_cell(struct pf_sheet *sheet, size_t column)
 static size_t make_item(struct pf_sheet *sheet, const struct pf_vector *vector, int32_t at)
 {
     const struct text_state *state = sheet->state;
+    static const char kernel[] = "[[kernel.kallsyms]]";
     sheet->cell.used = 0;
     put_item(&sheet->cell, vector, (size_t)at);
+    if (sheet->cell.used == strlen(kernel) && !memcmp(sheet->cell.data, kernel, strlen(kernel))) {
+        sheet->cell.used = 0;
+        pf_put_string(&sheet->cell, "[kernel]");
+    }
     shorten_cell(sheet, state->screen / 2);
     return cell_width(sheet) + 1;
 }
 
+struct stack {
+    const struct pf_vector *vector;
+    int32_t from, to; /* its items, the innermost frame first */
+};
+
+/* Code without names after code of the same file, which adds nothing to the line. */
+static bool repeats(struct pf_sheet *sheet, const struct stack *stack, int32_t at)
+{
+    if (at == stack->from)
+        return false;
+    sheet->cell.used = 0;
+    put_item(&sheet->cell, stack->vector, (size_t)at - 1);
+    const size_t bytes = sheet->cell.used;
+    put_item(&sheet->cell, stack->vector, (size_t)at);
+    const char *data = sheet->cell.data;
+    return bytes && data[0] == '[' && sheet->cell.used == 2 * bytes && !memcmp(data, data + bytes, bytes);
+}
+
 /* How many items from `at` on, in steps of `step` and before `end`, fit in *left columns, which become fewer. */
-static int32_t count_fitting(struct pf_sheet *sheet, const struct pf_vector *vector, int32_t at, int32_t end,
-                             size_t *left)
+static int32_t count_fitting(struct pf_sheet *sheet, const struct stack *stack, int32_t at, int32_t end, size_t *left)
 {
     const int32_t step = at <= end ? 1 : -1;
     int32_t count = 0;
     for (; at != end; at += step, count++) {
-        const size_t width = make_item(sheet, vector, at);
+        const size_t width = repeats(sheet, stack, at) ? 0 : make_item(sheet, stack->vector, at);
         if (width > *left)
             break;
         *left -= width;
@@ -345,35 +367,46 @@ static int32_t count_fitting(struct pf_sheet *sheet, const struct pf_vector *vec
     return count;
 }
 
-static void put_items(struct pf_sheet *sheet, const struct pf_vector *vector, int32_t from, int32_t to)
+static void put_items(struct pf_sheet *sheet, const struct stack *stack, int32_t from, int32_t to)
 {
     for (int32_t i = from; i < to; i++) {
-        make_item(sheet, vector, i);
+        if (repeats(sheet, stack, i))
+            continue;
+        make_item(sheet, stack->vector, i);
         pf_put_string(sheet->out, i > from ? ";" : "");
         pf_put(sheet->out, sheet->cell.data, sheet->cell.used);
     }
 }
 
-/* On one line: of stacks that are too long what fits of the innermost frames, which come first, and the outermost. */
+/* Of stacks that are too long what fits of the innermost frames, which come first, and of the outermost. */
+static void put_ends(struct pf_sheet *sheet, const struct stack *stack)
+{
+    const struct text_state *state = sheet->state;
+    size_t left = (state->screen - INDENT + 1) * 2 / 3;
+    const int32_t inner = count_fitting(sheet, stack, stack->from, stack->to, &left);
+    left = pf_max_size(state->screen / 3 + left, INDENT + 4) - INDENT - 4;
+    int32_t outer = count_fitting(sheet, stack, stack->to - 1, stack->from + inner - 1, &left);
+    while (outer && repeats(sheet, stack, stack->to - outer)) /* its first one is left out */
+        outer--;
+    put_items(sheet, stack, stack->from, stack->from + inner);
+    pf_put_string(sheet->out, outer ? ";...;" : ";...");
+    put_items(sheet, stack, stack->to - outer, stack->to);
+}
+
+/* On one line. */
 static void put_below(struct pf_sheet *sheet, size_t column, size_t row)
 {
     const struct text_state *state = sheet->state;
     const struct pf_vector *vector = &sheet->columns[column];
-    const int32_t from = vector->offsets[row], to = vector->offsets[row + 1];
-    if (from == to)
+    const struct stack stack = {vector, vector->offsets[row], vector->offsets[row + 1]};
+    if (stack.from == stack.to)
         return;
-    size_t left = state->screen - INDENT + 1, inner_left = left * 2 / 3;
+    size_t left = state->screen - INDENT + 1;
     pf_put_format(sheet->out, "%*s", INDENT, "");
-    if (count_fitting(sheet, vector, from, to, &left) == to - from) {
-        put_items(sheet, vector, from, to);
-    } else {
-        const int32_t inner = count_fitting(sheet, vector, from, to, &inner_left);
-        left = pf_max_size(state->screen / 3 + inner_left, INDENT + 4) - INDENT - 4;
-        const int32_t outer = count_fitting(sheet, vector, to - 1, from + inner - 1, &left);
-        put_items(sheet, vector, from, from + inner);
-        pf_put_string(sheet->out, outer ? ";...;" : ";...");
-        put_items(sheet, vector, to - outer, to);
-    }
+    if (count_fitting(sheet, &stack, stack.from, stack.to, &left) == stack.to - stack.from)
+        put_items(sheet, &stack, stack.from, stack.to);
+    else
+        put_ends(sheet, &stack);
     pf_put_string(sheet->out, "\n");
 }
 
