@@ -3,7 +3,9 @@
 import { spawn } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, join } from "node:path";
+import { openFirefox } from "./firefox.mjs";
+import { readersOf } from "./page.mjs";
 
 const KEYS = {
   Enter: 13,
@@ -26,7 +28,9 @@ const KEYS = {
   F12: 123,
 };
 
-export async function openBrowser(program) {
+export const openBrowser = program => /firefox/.test(basename(program)) ? openFirefox(program) : openChromium(program);
+
+async function openChromium(program) {
   const home = mkdtempSync(join(tmpdir(), "perfile-viewer-"));
   const child = spawn(
     program,
@@ -142,6 +146,7 @@ export async function openBrowser(program) {
       dialogs,
       tell,
       evaluate,
+      ...readersOf(evaluate),
       answer: text => tell("Page.handleJavaScriptDialog", { accept: true, promptText: text }),
       async open(url, patience = 60000) {
         const loaded = new Promise(resolve =>
@@ -151,11 +156,7 @@ export async function openBrowser(program) {
         );
         await tell("Page.navigate", { url });
         await loaded;
-        /* The page unpacks its data first. */
-        if (/\.html/.test(url))
-          await evaluate(`new Promise((done, fail) => { const until = Date.now() + ${patience}, look = () =>
-            "ready" in document.documentElement.dataset ? done()
-            : Date.now() > until ? fail(new Error("the page is not ready")) : setTimeout(look, 5); look(); })`);
+        if (/\.html/.test(url)) await this.ready(patience);
       },
       async key(key, modifiers = 0) {
         const text = key.length === 1 && !modifiers ? { text: key } : key === "Enter" ? { text: "\r" } : {};
@@ -196,16 +197,6 @@ export async function openBrowser(program) {
           await mouse("mouseMoved", x + ((toX - x) * i) / 8, y + ((toY - y) * i) / 8, { buttons: 1 });
         await mouse("mouseReleased", toX, toY, { clickCount: 1 });
       },
-      box: selector =>
-        evaluate(`(() => { const b = document.querySelector(${JSON.stringify(selector)}).getBoundingClientRect();
-        return { x: b.x, y: b.y, width: b.width, height: b.height }; })()`),
-      text: selector => evaluate(`document.querySelector(${JSON.stringify(selector)}).textContent`),
-      /* Until all of it is drawn, what large pages compute beside it, too. */
-      settle: () =>
-        evaluate(`new Promise(r => setTimeout(function look() {
-          const isBusy = () => "busy" in document.documentElement.dataset;
-          if (isBusy()) setTimeout(look, 10);
-          else requestAnimationFrame(() => requestAnimationFrame(() => isBusy() ? look() : r())); }, 30))`),
       /* What the threads did meanwhile, as trace events. */
       async trace(act) {
         const events = [];

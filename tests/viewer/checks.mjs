@@ -23,8 +23,10 @@ export function finish() {
   console.log(`${count} checks, ${failed} failed`);
   process.exit(failed ? 1 : 0);
 }
+/* Chromium, or what PERFILE_BROWSER names: a program in PATH, or its path. */
 export function findBrowser() {
-  const folders = (process.env.PATH || "").split(":"),
-    found = ["chromium", "chromium-browser", "google-chrome", "chrome"].flatMap(name => folders.map(folder => join(folder, name))).find(existsSync);
-  return found || skip("no Chromium in PATH: apt-get install chromium");
+  const asked = process.env.PERFILE_BROWSER, folders = (process.env.PATH || "").split(":");
+  if (asked && asked.includes("/")) return asked;
+  const names = asked ? asked.split(",") : ["chromium", "chromium-browser", "google-chrome", "chrome"];
+  return names.flatMap(name => folders.map(folder => join(folder, name))).find(existsSync) || skip(`no ${asked || "Chromium"} in PATH: apt-get install ${asked || "chromium"}`);
 }

@@ -64,17 +64,11 @@ class Flame {
   resize(atOnce) {
     const box = this.host.getBoundingClientRect();
     if (!this.tree || !box.width || !box.height) return;
-    const ratio = devicePixelRatio || 1, height = (this.tree.maxDepth + 1) * ROW;
-    this.space.style.height = Math.max(height, box.height) + "px";
+    /* Whole pixels of CSS: browsers may lay out boxes of fractions of them. */
     this.width = this.host.clientWidth;
-    this.height = box.height;
-    this.full = Math.max(height, box.height);
-    this.canvas.style.width = this.width + "px";
-    this.canvas.style.height = this.height + "px";
-    const wide = Math.round(this.width * ratio), high = Math.round(this.height * ratio);
-    if (this.canvas.width !== wide) this.canvas.width = wide;
-    if (this.canvas.height !== high) this.canvas.height = high;
-    this.ratio = ratio;
+    this.height = Math.floor(box.height);
+    this.full = Math.max((this.tree.maxDepth + 1) * ROW, this.height);
+    this.space.style.height = this.full + "px";
     if (atOnce) this.draw(); else this.later();
   }
   later() {
@@ -89,12 +83,13 @@ class Flame {
   draw() {
     if (!this.tree || !this.width) return;
     this.top = this.host.scrollTop;
-    const p = this.paint, { tree, width, height, from } = this;
+    this.paint = overTime.cleared(this.canvas, this.width, this.height);
+    this.drawFrames();
+  }
+  /* On what is clear, with the font of frames. */
+  drawFrames() {
+    const { paint: p, tree, width, height, from } = this;
     const scale = width / ((this.to - from) || 1), stack = [0];
-    p.setTransform(this.ratio, 0, 0, this.ratio, 0, 0);
-    p.clearRect(0, 0, width, height);
-    p.font = FONT;
-    p.textBaseline = "middle";
     this.drawn = 0;
     this.lacks = false;
     while (stack.length) {
@@ -406,7 +401,7 @@ function hideTip() {
 }
 /* For who sees such a picture for the first time. */
 const firstWords = () => `A frame is a function, as wide as its share; ${state.flip ? "above" : "below"} it is ` +
-  `${state.stacks === "callers" ? "who calls it" : "what it calls"}. Click: its numbers. Double click: zoom. Right click: more. ?: all keys.`;
+  `${state.stacks === "callers" ? "who calls it" : "what it calls"}. Double click: zoom. Right click: more. ?: all keys.`;
 /* Reports, and code, count what is inlined in a function for it; graphs and functions do not. */
 function ownWords(row, own, all, of) {
   if (row && row.inlined > own) return ` · itself ${percent(own, of)}, with what is inlined in it ${percent(row.inlined, of)}`;

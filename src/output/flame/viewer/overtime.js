@@ -87,7 +87,7 @@ function heaviest(data, lists, from, to) {
 /* What a key of query.js is called. */
 function keyName(data, key) {
   const { type, index } = query.describe(data, key), text = (list, i) => i >= 0 && data.strings[list ? list[i] : i];
-  const name = type === "function" ? text(data.functions.name, index) : type === "module" ? text(null, index) : "";
+  const name = type === "function" ? text(data.functions.name, index) : type === "module" ? text(null, index) : type === "thread" ? threadWords(data, index) : "";
   return name || "[unknown]";
 }
 /* A name for one line: the page's shorter one, and of long ones both ends. */
@@ -232,7 +232,7 @@ function button(text, attributes, act) {
   made.addEventListener("click", act);
   return made;
 }
-/* Cleared, for drawing in CSS pixels. */
+/* Cleared to the last pixel, also where those of CSS are fractions of it, for drawing in CSS pixels. */
 function cleared(canvas, width, height) {
   const ratio = window.devicePixelRatio || 1, wide = Math.round(width * ratio), high = Math.round(height * ratio);
   if (canvas.width !== wide || canvas.height !== high) {
@@ -242,8 +242,9 @@ function cleared(canvas, width, height) {
     canvas.style.height = height + "px";
   }
   const p = canvas.getContext("2d");
+  p.setTransform(1, 0, 0, 1, 0, 0);
+  p.clearRect(0, 0, wide, high);
   p.setTransform(ratio, 0, 0, ratio, 0, 0);
-  p.clearRect(0, 0, width, height);
   p.font = "12px " + FONT;
   p.textBaseline = "middle";
   return p;

@@ -295,7 +295,7 @@ document.addEventListener("keydown", e => {
   }
   e.preventDefault();
 });
-addEventListener("resize", laterTime);
+new ResizeObserver(() => { if (timeCanvas.clientWidth !== timeLine.wide) laterTime(); }).observe(timeCanvas);
 
 /* --- the start --- */
 

@@ -5,9 +5,9 @@ const PICTURE_MOST = 16000; /* pixels of height that all browsers have canvases 
 const escaped = text => text.replace(/[&<>"]/g, c => `&#${c.charCodeAt(0)};`);
 
 /* All of the graph, also what is scrolled away, on something else. */
-function wholeGraph(paint, ratio) {
+function wholeGraph(paint) {
   const full = (flame.tree.maxDepth + 1) * ROW;
-  return Object.assign(Object.create(flame), { paint, ratio, full, height: full, host: { scrollTop: 0 }, hover: -1, selected: -1 });
+  return Object.assign(Object.create(flame), { paint, full, height: full, top: 0, hover: -1, selected: -1 });
 }
 
 /* --- the drawing that perfile flame --format svg makes, see svg.c, of what is shown --- */
@@ -18,15 +18,14 @@ class FramePaint {
   constructor() {
     Object.assign(this, { box: null, caption: "" });
   }
-  setTransform() {}
-  clearRect() {}
   strokeRect() {}
+  createPattern() { return null; }
   measureText(text) { return flame.paint.measureText(text); }
   fillRect(x, y, wide, high) { this.box ||= { x, y, wide, high, fill: this.fillStyle, faint: this.globalAlpha }; }
   fillText(text) { this.caption = text; }
 }
 function framesText(width) {
-  const paint = new FramePaint(), graph = wholeGraph(paint, 1), made = [];
+  const paint = new FramePaint(), graph = wholeGraph(paint), made = [];
   graph.width = width - 2 * PAD;
   graph.strip = () => {};
   graph.frame = function (node, y, scale) {
@@ -38,7 +37,7 @@ function framesText(width) {
     made.push(`<g><title>${escaped(title)}</title><rect x="${left}" y="${top}" width="${wide.toFixed(1)}" height="${high}" fill="${fill}" rx="2" ry="2"${
       faint < 1 ? ` opacity="${faint}"` : ""}/><text x="${+left + 3}" y="${top + 12.5}">${escaped(paint.caption)}</text></g>`);
   };
-  graph.draw();
+  graph.drawFrames();
   return made.join("\n");
 }
 const pictureStyle = $("picturestyle").textContent;
@@ -83,13 +82,14 @@ function canvasOf(width, height, ratio) {
   paint.setTransform(ratio, 0, 0, ratio, 0, 0);
   paint.fillStyle = css.back;
   paint.fillRect(0, 0, width, height);
+  paint.font = FONT;
+  paint.textBaseline = "middle";
   return [canvas, paint];
 }
 function graphPicture() {
   const high = (flame.tree.maxDepth + 1) * ROW, ratio = Math.min(2, PICTURE_MOST / high);
   const [canvas, paint] = canvasOf(flame.width, high, ratio);
-  paint.clearRect = () => {};
-  wholeGraph(paint, ratio).draw();
+  wholeGraph(paint).drawFrames();
   return canvas;
 }
 /* A view over time: its canvases, and the names of its rows. */
@@ -98,8 +98,6 @@ function viewPicture(view) {
   const [canvas, paint] = canvasOf(body.width, body.height, devicePixelRatio || 1);
   const part = box => [box.x - body.x, box.y - body.y, box.width, box.height];
   for (const one of host.querySelectorAll("canvas")) paint.drawImage(one, ...part(one.getBoundingClientRect()));
-  paint.font = FONT;
-  paint.textBaseline = "middle";
   paint.fillStyle = css.text;
   for (const item of host.querySelectorAll(".ot-item")) {
     const [x, y, wide, high] = part(item.getBoundingClientRect()), space = item.querySelector(".ot-share").textContent;
