@@ -380,6 +380,40 @@ async function testChart(browser) {
   await page.settle();
   await leave(page, "chart");
 }
+/* C7: a CPU in the stack chart has its threads outermost; waits are those of threads. */
+async function testChartOfCpu(browser) {
+  const page = await openView(browser, "open(stackChart, { data: planted.small() })");
+  equal("CPUs are in the list, below threads", await page.evaluate("[...shown.view.choice.options].filter(o => /^cpu/.test(o.value)).map(o => o.text)"),
+    ["CPU 0 43.5%", "CPU 1 13.0%", "CPU 2 43.5%"]);
+  await page.evaluate("shown.view.choice.value = 'cpu1'; shown.view.choice.dispatchEvent(new Event('change'))");
+  await page.settle();
+  const boxes = await page.evaluate(`(v => Array.from(v.boxes.key, (key, b) =>
+    [overTime.keyName(v.data, key), v.boxes.depth[b], Math.round(v.boxes.from[b] / 1e7), Math.round(v.boxes.to[b] / 1e7)].join(" ")))(shown.view)`);
+  equal("its threads are outermost", boxes.filter(box => / 0 \d+ \d+$/.test(box)).slice(0, 2), ["writer (100/102) 0 0 11", "writer (100/102) 0 100 111"]);
+  check("each with its own time", boxes.some(box => /^parser \(100\/101\) 0 \d+ 400$/.test(box)), boxes);
+  check("and its stacks below", boxes.some(box => /^parse_line 2 \d+ 400$/.test(box)), boxes);
+  equal("and no waits", await page.evaluate("[shown.view.waits.length, shown.view.waitKey.hidden].join()"), "0,true");
+  equal("no error", page.errors.join("; "), "");
+}
+/* Wake-ups: an arrow from the row of a thread to that of another one, when it was woken, where both are drawn. */
+async function testWakes(browser) {
+  const page = await openView(browser, `(() => { const data = planted.small(); data.intervals.waker.fill(0);
+    open(tracks, { data }); shown.view.setMode("threads"); shown.view.draw(); })()`);
+  const wakes = () => page.evaluate(`(v => v.wakesOf(v.panes[0], 0).map(({ from, to, x }) =>
+    [v.rows[from].row.label, v.rows[to].row.label, Math.round((x - v.panes[0].x) / v.panes[0].width * 10)].join(" ")))(shown.view)`);
+  const pressed = () => page.evaluate("(b => [b.hidden, b.getAttribute('aria-pressed')].join())(shown.view.wakesButton)");
+  equal("arrows are drawn on request", await pressed(), "false,false");
+  await page.evaluate("shown.view.wakesButton.click()");
+  await page.settle();
+  equal("the button is pressed", await pressed(), "false,true");
+  equal("of those in time and view, the last first", (await wakes()).filter(wake => /parser/.test(wake)), ["main parser 2"]);
+  await page.evaluate("shown.view.window.set(3e9, 4e9)");
+  await page.settle();
+  equal("of what is zoomed to", (await wakes()).filter(wake => /parser/.test(wake)), []);
+  await page.evaluate("shown.view.setMode('cpus'); shown.view.draw()");
+  equal("rows of CPUs have none", await pressed(), "true,true");
+  equal("no error", page.errors.join("; "), "");
+}
 
 async function testChartKeys(browser) {
   const page = await openView(browser, "open(stackChart, { data: planted.small() })", { theme: "dark", width: 400 });
@@ -399,7 +433,7 @@ async function testChartKeys(browser) {
   await page.key("+");
   await page.key("Escape");
   equal("escape: all of the time", await last(page, "windows"), null);
-  await page.evaluate("shown.view.setThread(2)");
+  await page.evaluate("shown.view.setRow(2)");
   await page.settle();
   like("the thread is said", await page.evaluate("shown.view.choice.selectedOptions[0].text"),
     /^writer \(100\/102\) 4\.3%$/);
@@ -417,9 +451,10 @@ async function testManyThreads(browser) {
   const page = await openView(browser, `(() => { const data = planted.small(), one = Array.from({ length: 1200 }, (x, i) => i);
     open(stackChart, { data: { ...data, threads: { pid: one, tid: one, comm: one.map(() => data.threads.comm[0]) },
       samples: { ...data.samples, thread: data.samples.thread.map((x, i) => i % 1200) } } }); })()`);
-  const options = () => page.evaluate("[shown.view.choice.options.length, shown.view.choice.selectedIndex, shown.view.choice.options[shown.view.choice.options.length - 1].text]");
+  const options = () => page.evaluate(`(c => { const threads = [...c.options].filter(o => !/^cpu/.test(o.value));
+    return [threads.length, c.selectedIndex, threads.at(-1).text]; })(shown.view.choice)`);
   equal("the heaviest threads are listed", await options(), [1001, 0, "200 lighter ones: choose them in the tracks"]);
-  await page.evaluate("shown.view.setThread(shown.view.threads[1100])");
+  await page.evaluate("shown.view.setRow(shown.view.threads[1100])");
   await page.settle();
   equal("one of the others is when it is shown", await options(), [1002, 0, "200 lighter ones: choose them in the tracks"]);
   await leave(page, "chart-threads");
@@ -512,7 +547,7 @@ const browser = await openBrowser(program);
 try {
   if (process.argv.includes("--measure")) await measure(browser);
   else
-    for (const test of [testOpened, testOwners, testTracks, testTracksKeys, testAxis, testSums, testCompared, testSmall, testJoined, testLong, testBare, testChart,
+    for (const test of [testOpened, testOwners, testTracks, testTracksKeys, testAxis, testSums, testCompared, testSmall, testJoined, testLong, testBare, testChart, testChartOfCpu, testWakes, testManyThreads,
       testChartKeys, testHeat, testHeatSmall]) await test(browser);
 } finally {
   await browser.close();

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* The stacks of a thread as they followed each other. `stackChart(host, calls)` makes the view in an element;
+/* The stacks of a thread, or of a CPU below its threads, as they followed each other. `stackChart(host, calls)` makes the view in an element;
  * `show({ data, transforms }, state)` draws it; what takes long it asks for: ask(name, question, done), see timeindex.js: until
  * there is an answer, the last boxes stay. Of the state it takes event, time, threads, include, exclude, selected (a key), search, window, byDay
- * and thread. It calls onSelect(key), onFilter, onWindow, onThread and onHover; names(key) and colour(key) may tell what is
+ * and thread or cpu. It calls onSelect(key), onFilter, onWindow, onThread (thread, cpu: -1 for the one that is not shown) and onHover; names(key) and colour(key) may tell what is
  * written on boxes, shorter ones last, and their colours. */
 "use strict";
 const stackChart = (() => {
 const T = overTime;
-const ROW = 18, AXIS = 26, BLOCKED = 2, MOST_THREADS = 1000;
+const ROW = 18, AXIS = 26, BLOCKED = 2, READY = 3, MOST_THREADS = 1000;
 const NONE = [], NO_BOXES = { count: 0, depth: [], node: [], key: [], from: [], to: [], deepest: 0 };
 const WAITS = ["running", "preempted", "blocked", "ready, without a CPU"];
 const HUES = [[8, 44], [222, 34], [168, 24], [92, 34], [34, 12]];
@@ -22,7 +22,7 @@ function colourOf(data, key, dark) {
 
 class Chart {
   constructor(host, calls) {
-    Object.assign(this, { host, calls, state: {}, thread: -1, spot: null, hover: -1, fills: new Map(),
+    Object.assign(this, { host, calls, state: {}, thread: -1, cpu: -1, spot: null, hover: -1, fills: new Map(),
       ask: calls.ask || ((name, question, done) => done(overAnswers(this.data)[name](question))) });
     this.later = T.later(() => this.draw());
     this.window = new T.Window(this.later, part => calls.onWindow?.(part));
@@ -30,11 +30,13 @@ class Chart {
     this.stop = T.redrawOn(this.scroll, () => { this.css = null; this.fills.clear(); this.later(); });
   }
   build() {
-    this.choice = T.element("select", { "aria-label": "Thread", class: "ot-thread" });
-    this.choice.addEventListener("change", () => this.setThread(+this.choice.value));
+    this.choice = T.element("select", { "aria-label": "Thread or CPU", class: "ot-thread" });
+    this.choice.addEventListener("change", () => this.setRow(this.choice.value));
     this.into = T.button("Zoom to selection", {}, () => this.window.set(...this.state.time));
     this.whole = T.button("Whole time", {}, () => this.window.set(0, this.window.length));
     this.remark = T.element("span", { class: "quiet" });
+    const part = (name, text) => T.element("span", {}, T.element("i", { class: "ot-sign ot-" + name }), text);
+    this.waitKey = T.element("span", { class: "ot-key quiet", "aria-hidden": "true" }, part("blocked", WAITS[BLOCKED]), part("ready", WAITS[READY]));
     this.axis = T.element("canvas", { class: "ot-axis", "aria-hidden": "true" });
     this.canvas = T.element("canvas", { class: "ot-chart", tabindex: "0", role: "application",
       "aria-roledescription": "stack chart",
@@ -46,7 +48,7 @@ class Chart {
     this.live = T.element("div", { class: "hear", "aria-live": "polite", role: "status" });
     this.body = T.element("div", { class: "ot-body" }, this.axis, this.scroll, this.tip);
     this.host.replaceChildren(T.element("div", { class: "ot" }, T.element("div", { class: "ot-tools" },
-      T.element("label", {}, "Thread ", this.choice), this.into, this.whole, this.remark), this.body, this.live));
+      T.element("label", {}, "Thread or CPU ", this.choice), this.into, this.whole, this.remark, this.waitKey), this.body, this.live));
     const on = (part, name, act) => part.addEventListener(name, act);
     on(this.scroll, "scroll", this.later);
     for (const part of [this.axis, this.space]) {
@@ -79,8 +81,9 @@ class Chart {
     if (search !== this.search) this.matched = search ? query.matches(data, search) : null;
     Object.assign(this, { data, given, found, transforms, wanted, search, state });
     if (!fresh) return this.pickThread();
-    this.ask("threads", { filter: wanted, event }, weights => {
+    this.ask("threads", { filter: wanted, event }, ({ weights, cpus }) => {
       this.listThreads(weights);
+      this.listCpus(cpus);
       this.pickThread();
     });
   }
@@ -89,6 +92,7 @@ class Chart {
     const { state, data } = this;
     if (!this.weights) return;
     if (state.thread !== undefined && state.thread !== null) this.thread = state.thread;
+    this.cpu = this.cpuWeights[state.cpu] > 0 ? state.cpu : -1;
     if (state.threads && state.threads.length && !state.threads.includes(this.thread)) this.thread = state.threads[0];
     if (!(this.weights[this.thread] > 0) && this.threads.length) this.thread = this.threads[0];
     this.showChoice();
@@ -100,7 +104,7 @@ class Chart {
   showChoice() {
     const { thread } = this;
     if (this.weights[thread] > 0 && ![...this.choice.options].some(one => +one.value === thread)) this.choice.prepend(this.option(thread));
-    this.choice.value = thread;
+    this.choice.value = this.cpu < 0 ? thread : "cpu" + this.cpu;
   }
   option(t) {
     return T.element("option", { value: t }, `${T.threadWords(this.data, t)} ${(100 * this.weights[t] / this.all).toFixed(1)}%`);
@@ -115,11 +119,18 @@ class Chart {
     if (left > 0) this.choice.append(T.element("option", { disabled: "" }, `${left.toLocaleString("en-US")} lighter ones: choose them in the tracks`));
     if (!this.threads.includes(this.thread)) this.thread = this.threads.length ? this.threads[0] : -1;
   }
-  setThread(thread) {
-    this.thread = thread;
+  listCpus(weights) {
+    const options = Array.from(weights, (weight, cpu) => weight > 0 && T.element("option", { value: "cpu" + cpu }, `CPU ${cpu} ${(100 * weight / this.all).toFixed(1)}%`));
+    this.cpuWeights = weights;
+    this.choice.append(...options.filter(option => option));
+  }
+  setRow(value) {
+    const [, cpu] = /^cpu(\d+)$/.exec(value) || [];
+    this.cpu = cpu === undefined ? -1 : +cpu;
+    if (this.cpu < 0) this.thread = +value;
     this.showChoice();
     this.spot = null;
-    this.calls.onThread?.(thread);
+    this.calls.onThread?.(this.cpu < 0 ? this.thread : -1, this.cpu);
     this.scroll.scrollTop = 0;
     this.later();
   }
@@ -142,13 +153,13 @@ class Chart {
 
   /* Boxes are made anew for each window and thread. */
   make() {
-    const { from, to } = this.window, tag = [this.thread, from, to, this.width, this.given].join();
+    const { from, to } = this.window, tag = [this.thread, this.cpu, from, to, this.width, this.given].join();
     if (this.tag === tag && this.boxes) return;
     this.tag = tag;
     this.boxes ||= NO_BOXES;
     this.waits ||= [];
     let later = false;
-    this.ask("chart", { filter: this.wanted, transforms: this.transforms, thread: this.thread, from, to, columns: this.width }, boxes => {
+    this.ask("chart", { filter: this.wanted, transforms: this.transforms, thread: this.thread, cpu: this.cpu, from, to, columns: this.width }, boxes => {
       this.take(boxes, from, to);
       if (later) this.later();
     });
@@ -163,7 +174,7 @@ class Chart {
   /* When the thread waited, and where; those narrower than a pixel once for each pixel. */
   waitsIn(begin, end) {
     const { data: { intervals, stacks }, thread } = this, found = [], pixel = (end - begin) / this.width;
-    if (!intervals) return found;
+    if (!intervals || this.cpu >= 0) return found;
     let last = -1;
     for (const i of this.intervalsOf(thread)) {
       if (intervals.from[i] >= end) break;
@@ -267,6 +278,7 @@ class Chart {
     const { boxes, css, window, state } = this;
     this.into.disabled = !state.time;
     this.whole.disabled = !window.zoomed;
+    this.waitKey.hidden = !this.waits.length;
     const fine = T.roundStep((window.to - window.from) / 1000), t = at => T.timeWords(this.data, at, fine, state.byDay);
     this.remark.textContent = `${t(window.from)} – ${t(window.to)}` +
       (boxes.thinned ? " · one sample for each pixel: zoom in for all" : "");

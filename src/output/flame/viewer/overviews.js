@@ -5,7 +5,7 @@ const overViews = { tracks: () => tracks, chart: () => stackChart, heat: () => h
 const filled = list => list && list.length ? list : null;
 const stateOverTime = () => ({ event: state.event, measure: state.measure, time: state.time, timeBefore: state.timeBefore, threads: filled(state.pick), cpus: filled(state.cpus),
   processes: filled(state.processes), window: state.window, byDay: state.byDay, selected: state.fn, search: shown.searched, ...searchFilters(),
-  ...(state.thread >= 0 ? { thread: state.thread } : {}), ...(state.column ? { column: state.column } : {}) });
+  ...(state.thread >= 0 ? { thread: state.thread } : {}), ...(state.cpu >= 0 ? { cpu: state.cpu } : {}), ...(state.column ? { column: state.column } : {}) });
 function takeFilter({ time, timeBefore = state.timeBefore, threads, cpus, processes }) {
   change({ time: time || null, timeBefore: timeBefore || null, pick: threads || [], cpus: cpus || [], processes: processes || [] });
 }
@@ -22,7 +22,7 @@ function openOverTime(view) {
     onFilter: takeFilter,
     onWindow: window => change({ window }, "replace"),
     onByDay: byDay => change({ byDay: !!byDay }, "replace"),
-    onThread: thread => change({ thread }, "replace"),
+    onThread: (thread, cpu) => change({ thread, cpu }, "replace"),
     onColumn: column => change({ column }, "replace"),
     onSelect: fn => change({ fn }, "replace"),
     onHover: text => { if (text) $("details").textContent = text; },

@@ -1193,47 +1193,51 @@ function heat(selection, { rows: height = 50, width = 1e9, from, to } = {}) {
   return { from: start, width, columns, rows: height, cells, most };
 }
 
-/* The samples of each thread in the order of time: those of thread t are list[starts[t]] up to list[starts[t + 1]]. */
-const byThread = memo(({ samples: { thread, time }, threads: { pid } }) => {
-  const starts = new Int32Array(pid.length + 1), places = new Int32Array(pid.length);
-  for (let i = 0; i < thread.length; i++) if (thread[i] >= 0 && time[i] === time[i]) starts[thread[i] + 1]++;
-  for (let t = 0; t < pid.length; t++) starts[t + 1] += places[t] = starts[t];
-  const list = new Int32Array(starts[pid.length]);
-  for (let i = 0; i < thread.length; i++) if (thread[i] >= 0 && time[i] === time[i]) list[places[thread[i]]++] = i;
-  for (let t = 0; t < pid.length; t++)
-    for (let i = starts[t] + 1; i < starts[t + 1]; i++)
+/* The samples of each of `count` rows, which are threads or CPUs, in the order of time: those of row r are list[starts[r]] up to
+ * list[starts[r + 1]]. */
+function inOrder(rows, time, count) {
+  const starts = new Int32Array(count + 1), places = new Int32Array(count);
+  for (let i = 0; i < rows.length; i++) if (rows[i] >= 0 && time[i] === time[i]) starts[rows[i] + 1]++;
+  for (let r = 0; r < count; r++) starts[r + 1] += places[r] = starts[r];
+  const list = new Int32Array(starts[count]);
+  for (let i = 0; i < rows.length; i++) if (rows[i] >= 0 && time[i] === time[i]) list[places[rows[i]]++] = i;
+  for (let r = 0; r < count; r++)
+    for (let i = starts[r] + 1; i < starts[r + 1]; i++)
       if (time[list[i - 1]] > time[list[i]]) {
-        list.subarray(starts[t], starts[t + 1]).sort((a, b) => time[a] - time[b] || a - b);
+        list.subarray(starts[r], starts[r + 1]).sort((a, b) => time[a] - time[b] || a - b);
         break;
       }
   return { starts, list };
-});
+}
+const byThread = memo(({ samples: { thread, time }, threads: { pid } }) => inOrder(thread, time, pid.length));
+const byCpu = memo(({ samples: { cpu, time } }) => inOrder(cpu, time, cpu.reduce((most, one) => Math.max(most, one), -1) + 1));
 
-/* The stacks of a thread as they followed each other: boxes {count, depth (0: outermost), node (of the transformed
+/* The stacks of a thread, or with `cpu` of a CPU below its threads, as they followed each other: boxes {count, depth (0: outermost), node (of the transformed
  * stacks), key, from, to, deepest, thinned}. A sample stands for the time up to the next one, not longer than `gap`
  * (default: three times the usual distance); samples of one time share it by weight. Where there are more samples than
  * columns, the first of each column is drawn and `thinned` is true. */
-function chart(selection, transforms, { thread, from, to, columns = 2000, gap }) {
+function chart(selection, transforms, { thread, cpu = -1, from, to, columns = 2000, gap }) {
   const { data } = selection, span = spanOf(data), { shape, image } = map(data, transforms);
-  const start = from ?? span[0], end = to ?? span[1], picks = picksOf(selection, thread, start, end);
+  const start = from ?? span[0], end = to ?? span[1], picks = picksOf(selection, cpu < 0 ? byThread(data) : byCpu(data), cpu < 0 ? thread : cpu, start, end);
   const longest = gap ?? usualGap(data.samples.time, picks), column = (end - start) / columns;
   const thinned = picks.length > columns, list = thinned ? thin(data.samples.time, picks, start, column) : picks;
   const times = lasts(data) ? spans(data.samples, list, thinned ? column : 0)
     : extents(data.samples, list, thinned ? longest + column : longest);
-  return { ...boxesOf(shape, image, data.samples.stack, list, times, [start, end]), thinned };
+  const roots = cpu < 0 ? null : Array.from(list, i => keyOf(data, "thread", data.samples.thread[i]));
+  return { ...boxesOf(shape, image, data.samples.stack, list, times, [start, end], roots), thinned };
 }
-/* Samples of the thread in the window, and those of the time before that reach into it. */
-function picksOf({ data, picked }, thread, start, end) {
-  const { starts, list } = byThread(data), { time } = data.samples, found = [];
-  let low = starts[thread], high = starts[thread + 1];
+/* Samples of the row in the window, and those of the time before that reach into it. */
+function picksOf({ data, picked }, { starts, list }, row, start, end) {
+  const { time } = data.samples, found = [];
+  let low = starts[row], high = starts[row + 1];
   while (low < high) {
     const middle = (low + high) >>> 1;
     if (time[list[middle]] < start) low = middle + 1; else high = middle;
   }
-  for (let i = low - 1; i >= starts[thread] && !(found.length && time[list[i]] < time[found[0]]); i--)
+  for (let i = low - 1; i >= starts[row] && !(found.length && time[list[i]] < time[found[0]]); i--)
     if (picked[list[i]]) found.push(list[i]);
   found.reverse();
-  for (let i = low; i < starts[thread + 1] && time[list[i]] < end; i++) if (picked[list[i]]) found.push(list[i]);
+  for (let i = low; i < starts[row + 1] && time[list[i]] < end; i++) if (picked[list[i]]) found.push(list[i]);
   return found;
 }
 function usualGap(time, list) {
@@ -1277,7 +1281,8 @@ function spans({ time, weight }, list, column) {
   for (let i = 0; i + 1 < list.length; i++) to[i] = Math.min(to[i], from[i + 1]);
   return { from, to };
 }
-function boxesOf({ parent, key }, image, stack, list, times, window) {
+/* `roots` are keys that stand outermost, one for each of the list; their boxes have the node -1 - key. */
+function boxesOf({ parent, key }, image, stack, list, times, window, roots) {
   const boxes = { depth: [], node: [], from: [], to: [] }, open = [], path = [];
   let deepest = 0;
   for (let i = 0; i < list.length; i++) {
@@ -1285,6 +1290,7 @@ function boxesOf({ parent, key }, image, stack, list, times, window) {
     if (from >= to) continue;
     let length = 0, same = 0;
     for (let n = image[stack[list[i]] + 1]; n > 0; n = parent[n]) path[length++] = n;
+    if (roots) path[length++] = -1 - roots[i];
     for (; same < length && same < open.length; same++) {
       const box = open[same];
       if (boxes.to[box] !== from || boxes.node[box] !== path[length - 1 - same]) break;
@@ -1299,7 +1305,7 @@ function boxesOf({ parent, key }, image, stack, list, times, window) {
     if (length > deepest) deepest = length;
   }
   const node = Int32Array.from(boxes.node);
-  return { count: node.length, depth: Int32Array.from(boxes.depth), node, key: node.map(n => key[n]),
+  return { count: node.length, depth: Int32Array.from(boxes.depth), node, key: node.map(n => n < 0 ? -1 - n : key[n]),
     from: Float64Array.from(boxes.from), to: Float64Array.from(boxes.to), deepest };
 }
 

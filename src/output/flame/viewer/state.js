@@ -14,7 +14,7 @@ function measureAtFirst() {
 const first = Object.freeze({ view: data.branches ? "branches" : data.report ? "report" : "flame", event: data.event, threads: SAME[data.by] || data.by,
   stacks: data.reverse ? "callers" : "callees", order: "weight", colour: data.compares ? "own" : "kind", widths: "now",
   normalize: data.normalized, flip: false, time: null, measure: measureAtFirst(), search: "", fn: -1, sort: data.compares ? "change" : "self", up: false,
-  timeBefore: null, pick: [], cpus: [], processes: [], window: null, byDay: false, thread: -1, column: 0, keys: "", by: -1, branchBy: -1, branchUp: false, code: -1, line: -1, listing: "instructions",
+  timeBefore: null, pick: [], cpus: [], processes: [], window: null, byDay: false, thread: -1, cpu: -1, column: 0, keys: "", by: -1, branchBy: -1, branchUp: false, code: -1, line: -1, listing: "instructions",
   shares: "function", transforms: [], zoom: [], ...data.opens });
 
 /* How each stands in the URL, and what is read from there: undefined is as if it were not there. */
@@ -61,7 +61,7 @@ const fields = { view: word("branches", "report", "flame", "table", "tree", "tra
   read: text => BY[text] || text.split(",").every(level => LEVELS[level]) ? text : undefined },
   stacks: word("callers", "callees"), order: word("weight", "name"), colour: word("own", "whole", "kind", "module"),
   widths: word("now", "before"), normalize: flag, flip: flag, time: range, timeBefore: range, measure: word("weight", "blocked", "preempted", "all", "both"), search: { write: String, read: String }, fn: number, sort: word("self", "total", "change", "name", "module"), up: flag,
-  pick: list, cpus: list, processes: list, window: range, byDay: flag, thread: number, column: { write: String, read: text => /^\d{1,12}$/.test(text) ? +text : undefined }, 
+  pick: list, cpus: list, processes: list, window: range, byDay: flag, thread: number, cpu: number, column: { write: String, read: text => /^\d{1,12}$/.test(text) ? +text : undefined }, 
   keys: { write: String, read: text => text.split(",").every(name => REPORT_NAMES.includes(name)) ? text : undefined }, by: number, branchBy: number, branchUp: flag,
   code: number, line: number, listing: word("instructions", "lines"), shares: word("function", "all"), transforms: transformList, zoom: list };
 

@@ -116,8 +116,8 @@ return { indexed, busyOf, give, isThere, sumsOf, sorted, partOf, firstAt, length
 
 /* What the views over time ask for, as answers.js has it: {filter} is that of query.js. Of the last filter it is known.
  * pane      {event, past (the data of the recording before)} -> {index, busy}
- * threads   {filter, event} -> weight by thread, of samples with a time
- * chart     {filter, transforms, thread, from, to, columns} -> as query.chart
+ * threads   {filter, event} -> {weights: by thread, cpus: by CPU}, of samples with a time
+ * chart     {filter, transforms, thread or cpu, from, to, columns} -> as query.chart
  * heat      {filter, event, rows, column (0: one that fits), columns (that there are, the shortest first), few, many} -> {map, column, total} */
 const overAnswers = data => {
   let selection = null, known = "";
@@ -134,9 +134,14 @@ const overAnswers = data => {
       return { index: timeIndex.indexed(of, event), busy: timeIndex.busyOf(of, event) };
     },
     threads({ filter, event }) {
-      const { samples: { thread, weight }, threads } = data, { picked } = select(filter), weights = new Float64Array(threads.tid.length);
-      for (const i of timeIndex.indexed(data, event).order) if (picked[i] && thread[i] >= 0) weights[thread[i]] += weight[i];
-      return weights;
+      const { samples: { thread, cpu, weight }, threads } = data, { picked } = select(filter), index = timeIndex.indexed(data, event);
+      const weights = new Float64Array(threads.tid.length), cpus = new Float64Array(index.cpus);
+      for (const i of index.order) {
+        if (!picked[i]) continue;
+        if (thread[i] >= 0) weights[thread[i]] += weight[i];
+        if (cpu[i] >= 0) cpus[cpu[i]] += weight[i];
+      }
+      return { weights, cpus };
     },
     chart: ({ filter, transforms, ...how }) => query.chart(select(filter), transforms, how),
     /* Seconds, where these are neither few nor too many, and cells have a sample; columns are no longer than the whole, however few samples. */

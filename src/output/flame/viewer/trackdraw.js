@@ -63,6 +63,7 @@ class Drawing {
     this.stripe = T.stripes(p, this.css.wait, this.css.panel);
     this.stripeReady = T.stripes(p, this.css.ready, this.css.panel, true);
     for (let i = this.from; i < this.until; i++) this.drawRow(p, rows[i].row, i * this.high - top);
+    if (this.wakes) this.panes.forEach((pane, at) => this.drawWakes(p, pane, at, top));
     for (const pane of this.panes) this.drawChoice(p, pane, 0, high);
     this.drawTimes();
     this.place();
@@ -191,6 +192,44 @@ class Drawing {
       p.fillStyle = this.stripeReady;
       p.fillRect(x, y + blocked * high, w, ready * high);
     }
+  }
+  /* Rows of threads that are drawn, by their number. */
+  rowsOfThreads(at) {
+    const found = new Map();
+    for (let i = this.from; i < this.until; i++) {
+      const { row } = this.rows[i];
+      if (row.kind === THREAD && row.parts[at]) found.set(row.parts[at].threads[0], i);
+    }
+    return found;
+  }
+  /* When a thread was woken by another one that is drawn, once in a few pixels for the same two: {x, from, to (rows)}. */
+  wakesOf(pane, at) {
+    const rows = this.rowsOfThreads(at), { from, to, waker } = pane.data.intervals, found = new Map();
+    for (const [thread, row] of rows) {
+      const list = T.partOf(pane.intervals, thread);
+      for (let k = T.firstAt(list, from, this.window.to) - 1; k >= 0 && to[list[k]] >= this.window.from; k--) {
+        const by = rows.get(waker[list[k]]), x = this.xOf(pane, to[list[k]]);
+        if (by !== undefined && by !== row && to[list[k]] < this.window.to) found.set([x >> 3, by, row].join(), { x: Math.round(x) + .5, from: by, to: row });
+      }
+    }
+    return [...found.values()];
+  }
+  /* An arrow for each, from the middle of the one row to that of the other. */
+  drawWakes(p, pane, at, top) {
+    if (!pane.intervals) return;
+    const middle = row => (row + .5) * this.high - top;
+    p.strokeStyle = p.fillStyle = this.css.text;
+    p.lineWidth = 1;
+    p.beginPath();
+    for (const { x, from, to } of this.wakesOf(pane, at)) {
+      const end = middle(to), back = from < to ? -6 : 6;
+      p.moveTo(x, middle(from));
+      p.lineTo(x, end);
+      p.lineTo(x - 3, end + back);
+      p.moveTo(x, end);
+      p.lineTo(x + 3, end + back);
+    }
+    p.stroke();
   }
   /* Below: how much of the time was waited, of all threads of the row. */
   drawWaits(p, pane, drawn, y, high, threads) {

@@ -36,11 +36,12 @@ class Tracks extends withTrackKeys(trackDrawing.Drawing) {
     this.box.addEventListener("input", () => { this.find = this.box.value; this.list(); });
     this.count = T.element("output", { class: "quiet" });
     this.dayButton = T.button("Time of day", { "aria-pressed": "false" }, () => this.setByDay(!this.state.byDay));
+    this.wakesButton = T.button("Wake-ups", { "aria-pressed": "false" }, () => this.setWakes(!this.wakes));
     this.into = T.button("Zoom to selection", {}, () => this.zoomIn());
     this.whole = T.button("Whole time", {}, () => this.window.set(0, this.window.length));
     this.key = T.element("span", { class: "ot-key quiet", "aria-hidden": "true" });
     this.tools = T.element("div", { class: "ot-tools" }, T.element("div", { role: "group", "aria-label": "Tracks of",
-      class: "ot-modes" }, ...this.modes), this.box, this.count, this.dayButton, this.into, this.whole, this.key);
+      class: "ot-modes" }, ...this.modes), this.box, this.count, this.dayButton, this.wakesButton, this.into, this.whole, this.key);
     this.axis = T.element("canvas", { class: "ot-axis", tabindex: "0", role: "application",
       "aria-roledescription": "timeline", "aria-label": AXIS_WORDS });
     this.canvas = T.element("canvas", { "aria-hidden": "true" });
@@ -95,6 +96,7 @@ class Tracks extends withTrackKeys(trackDrawing.Drawing) {
       this.model = makeRows(this.panes);
       this.openAtFirst();
       this.hasWaits = this.panes.some(pane => pane.intervals);
+      this.hasWakers = this.panes.some(pane => pane.intervals && pane.data.intervals.waker?.some(waker => waker >= 0));
       this.side = this.panes.length - 1;
       /* Numbers of threads are of both. */
       this.joint = this.panes.length > 1 && this.panes[0].data.threads === this.panes[1].data.threads;
@@ -119,6 +121,10 @@ class Tracks extends withTrackKeys(trackDrawing.Drawing) {
   setByDay(on) {
     this.state = { ...this.state, byDay: on };
     this.calls.onByDay?.(on);
+    this.later();
+  }
+  setWakes(on) {
+    this.wakes = on;
     this.later();
   }
   /* The rows, as they are searched and opened. */
@@ -220,6 +226,8 @@ class Tracks extends withTrackKeys(trackDrawing.Drawing) {
     this.count.textContent = `${this.find ? `${shown} of ` : ""}${this.wholeCount} ${things}`;
     this.dayButton.hidden = !T.hasDay(this.data);
     this.dayButton.setAttribute("aria-pressed", !!state.byDay);
+    this.wakesButton.hidden = !this.hasWakers || mode === "cpus";
+    this.wakesButton.setAttribute("aria-pressed", !!this.wakes);
     const chosen = panes.filter(pane => this.timeOf(pane));
     this.into.disabled = !chosen.length;
     this.whole.disabled = !this.window.zoomed;
