@@ -415,6 +415,34 @@ function testChart() {
       [50, 101],
     ],
   );
+  const timed = makeData({
+    functions: [
+      ["f", null],
+      ["g", null],
+    ],
+    threads: [[1, 1, "x", 0, 100]],
+    samples: [
+      [0, "f", 0, 0, 0, 3, 1],
+      [3, "f;g", 0, 0, 0, 1, 1],
+      [4, "f", 0, 0, 0, 16, 1],
+      [50, "f", 0, 0, 0, 10, 1],
+    ],
+  });
+  timed.meta = { events: [{ name: "calls", unit: "ns", lasts: true }] };
+  const calls = query.chart(query.filter(timed), [], { thread: 0, from: 0, to: 100 });
+  equal(
+    "calls have their begin and end",
+    [...calls.key].map((k, i) => [plain.label(query, timed, k), calls.depth[i], calls.from[i], calls.to[i]]),
+    [
+      ["f", 0, 0, 20],
+      ["g", 1, 3, 4],
+      ["f", 0, 50, 60],
+    ],
+  );
+  const lasting = query.heat(query.filter(timed), { rows: 10, width: 100, from: 0, to: 100 });
+  equal("calls are in all of their time", [...lasting.cells], [10, 10, 0, 0, 0, 10, 0, 0, 0, 0]);
+  const thin = query.chart(query.filter(timed), [], { thread: 0, from: 0, to: 100, columns: 3 });
+  equal("gaps narrower than a pixel are not drawn", [[...thin.from], [...thin.to]], [[0], [100]]);
   equal("next to each other", drawn({ gap: 50 }), [
     ["a", 0, 37.5],
     ["b", 37.5, 90],

@@ -138,7 +138,7 @@ static uint64_t time_of(const struct calls *calls, const struct pf_call_thread *
         return branch->time;
     if (!calls->has_times)
         return thread->time + pf_max(branch->insns, 1);
-    return pf_max(branch->time, thread->time + 1);
+    return pf_max(pf_max(branch->time, thread->time), thread->since + 1);
 }
 
 /* Without a clock, what comes after all records is at the last of them; calls end with their last branch. */
