@@ -318,6 +318,22 @@ static void test_what_is_not_traced_calls_back(void **state)
     finish(&bench, "110@10+60 d0 bT");
 }
 
+/* As through a PLT, where libraries are not traced. */
+static void test_a_jump_to_what_is_not_traced_returns_with_it(void **state)
+{
+    struct bench bench;
+    (void)state;
+    set_up(&bench);
+    go(&bench, BEGIN, 0, 0x110);
+    go(&bench, CALL, 0x120, 0x800);
+    go(&bench, END, 0x806, 0);
+    go(&bench, BEGIN, 0, 0x700);
+    go(&bench, RETURN | END, 0x720, 0);
+    go(&bench, BEGIN, 0, 0x122);
+    check(&bench, "700@40+10 d3 cr, 0@30+30 d2 or, 800@20+40 d1 cr");
+    finish(&bench, "110@10+50 d0 bT");
+}
+
 static void test_a_loss_is_a_gap(void **state)
 {
     struct bench bench;
@@ -508,6 +524,7 @@ int main(void)
         cmocka_unit_test(test_the_kernel_is_called_and_returns),
         cmocka_unit_test(test_what_is_not_traced_is_a_call),
         cmocka_unit_test(test_what_is_not_traced_calls_back),
+        cmocka_unit_test(test_a_jump_to_what_is_not_traced_returns_with_it),
         cmocka_unit_test(test_a_loss_is_a_gap),
         cmocka_unit_test(test_a_gap_at_the_end),
         cmocka_unit_test(test_threads_have_their_stacks),

@@ -78,11 +78,17 @@ static size_t find_function(const struct pf_call_thread *thread, uint64_t to)
     return NONE;
 }
 
+/* It returns where the call around it does. */
+static bool is_tail(const struct pf_call_frame *frame)
+{
+    return frame->call.kind == PF_CALL_TAIL || (frame->call.kind == PF_CALL_OUTSIDE && !frame->can_return);
+}
+
 /* The call that the tail calls at the top go back to: the outermost one that ends when they return. */
 static size_t base_of(const struct pf_call_thread *thread)
 {
     size_t i = thread->count - 1;
-    while (i > 0 && thread->frames[i].call.kind == PF_CALL_TAIL)
+    while (i > 0 && is_tail(&thread->frames[i]))
         i--;
     return i;
 }
@@ -161,6 +167,15 @@ static struct pf_call_change plan_outside(const struct pf_call_thread *thread, u
     return change;
 }
 
+/* An interrupt that is not traced, or a jump to something: that returns where this function would. */
+static struct pf_call_change plan_end(const struct pf_call_thread *thread, const struct pf_call_branch *branch)
+{
+    const bool is_jump = !(branch->flags & (PF_FLOW_IS_ASYNC | PF_FLOW_IS_INTERRUPT | PF_FLOW_IS_SYSTEM));
+    struct pf_call_change change = plan_outside(thread, branch->from, is_jump);
+    change.can_return = change.can_return && !is_jump;
+    return change;
+}
+
 /* A return to something that is not traced. */
 static struct pf_call_change plan_return_outside(const struct pf_call_thread *thread)
 {
@@ -235,7 +250,7 @@ struct pf_call_change pf_call_stacks_plan(struct pf_call_stacks *stacks, const s
     if (flags & PF_FLOW_IS_RETURN)
         return branch->to ? plan_return(thread, branch, &function) : plan_return_outside(thread);
     if (!branch->to)
-        return plan_outside(thread, branch->from, false);
+        return plan_end(thread, branch);
     return top ? plan_jump(thread, branch->to, &function) : start_over(thread, branch->to);
 }
 
@@ -257,7 +272,7 @@ static bool pop(struct pf_call_stacks *stacks, struct pf_call_thread *thread, co
     bool returned = true, fine = true;
     while (thread->count > change->keep && fine) {
         const struct pf_call_frame *frame = &thread->frames[--thread->count];
-        returned = returned && frame->call.kind == PF_CALL_TAIL;
+        returned = returned && is_tail(frame);
         const bool is_last = change->is_return && thread->count == change->keep;
         const bool fine_end = change->ending || returned || is_last;
         fine = give(stacks, thread, frame->call, fine_end ? (enum pf_call_ending)change->ending : PF_CALL_UNWOUND);
