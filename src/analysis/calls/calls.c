@@ -24,7 +24,7 @@ struct task {
 struct calls {
     const struct perfile_allocator *allocator;
     struct perfile_reader *reader;
-    struct pf_decoding *decoding; /* NULL: there is no trace */
+    struct pf_decoding *decoding; /* NULL: there is no trace that has calls */
     struct pf_trace_code code;
     struct pf_call_functions functions;
     struct pf_call_stacks stacks;
@@ -337,7 +337,8 @@ static void report_missing(void *context, pf_on_note *notify, void *notify_conte
     if (!notify)
         return;
     if (!calls->decoding)
-        notify(notify_context, "The recording has no hardware trace, or is a stream: no calls are known.");
+        notify(notify_context, "No calls are known: the recording has no trace of Intel PT, Intel BTS or CoreSight "
+                               "that is decoded here, or it is a stream.");
     else
         pf_decoding_report(calls->decoding, say, &(struct listener){notify, notify_context});
     if (calls->decoding && calls->of_stacks && !calls->has_times)
@@ -381,11 +382,13 @@ static int open_trace(struct calls *calls, const struct pf_find_options *find, s
     const struct pf_decoding_options how = {.allocator = calls->allocator, .letters = "be", .usual = ""};
     const struct pf_code_source source = pf_trace_code_source(&calls->code);
     int result = pf_decoding_open(calls->reader, &how, &calls->decoding, error);
-    if (result == PERFILE_ERROR_ABSENT)
+    if (result == PERFILE_ERROR_ABSENT || result == PERFILE_ERROR_UNSUPPORTED)
         return 0;
-    if (result == PERFILE_ERROR_ARGUMENT || (result == 0 && !pf_decoding_has_calls(calls->decoding)))
-        return pf_fail(error, PERFILE_ERROR_UNSUPPORTED, PERFILE_NO_OFFSET, "calls",
-                       "this trace does not have them: those of Intel PT, Intel BTS and CoreSight do");
+    if (result == PERFILE_ERROR_ARGUMENT || (result == 0 && !pf_decoding_has_calls(calls->decoding))) {
+        pf_decoding_close(calls->decoding);
+        calls->decoding = NULL;
+        return 0;
+    }
     if (result == 0 && find)
         result = pf_trace_code_open(calls->reader, find, &calls->code.reader, error);
     if (result < 0)
