@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * deep SECONDS [wide]: computes in two threads, 30 functions below planted_root, without frame pointers; wide: as long
- * again with frames of 400 bytes. With NEVER_RETURNS planted_root has no code that returns. It asks for no time, as the kernel's code for that is in no file.
+ * again with frames of 400 bytes, in seconds of both threads, so that a busy machine takes as many samples. With
+ * NEVER_RETURNS planted_root has no code that returns. It asks for no time, as the kernel's code for that is in no file.
  */
 #include <pthread.h>
 #include <signal.h>
@@ -49,6 +50,9 @@ static APART void planted_wide(int depth)
 
 static APART void *planted_root(void *context)
 {
+#if defined(NEVER_RETURNS) && defined(__x86_64__)
+    __asm__ volatile("mov $8, %%rbp" ::: "rbp"); /* 0 would be the end of a chain of frame pointers */
+#endif
     while (phases > 1)
         planted_middle(DEPTH);
     while (context && phases)
@@ -70,8 +74,8 @@ int main(int count, char **arguments)
     void *wide = count > 2 ? arguments[2] : NULL;
     pthread_t thread;
     phases += wide != NULL;
-    signal(SIGALRM, finish);
-    if (setitimer(ITIMER_REAL, &timer, NULL) != 0)
+    signal(wide ? SIGVTALRM : SIGALRM, finish);
+    if (setitimer(wide ? ITIMER_VIRTUAL : ITIMER_REAL, &timer, NULL) != 0)
         return 1;
     if (pthread_create(&thread, NULL, planted_root, wide) != 0)
         return 1;
