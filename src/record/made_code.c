@@ -128,7 +128,7 @@ static const struct {
     {"MainThread", "node --perf-basic-prof"},
     {"python", "python -X perf (3.12 or later)"},
     {"dotnet", "DOTNET_PerfMapEnabled=1 dotnet"},
-    {"php", "php -d opcache.jit_debug=16"},
+    {"php", "php -d opcache.enable_cli=1 -d opcache.jit_buffer_size=64M -d opcache.jit_debug=16"},
     {"ruby", "ruby --yjit --yjit-perf (3.3 or later)"},
     {"wasmtime", "wasmtime --profile perfmap"},
 };
