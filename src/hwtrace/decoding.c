@@ -639,8 +639,9 @@ static int go_on(struct pf_decoding *decoding, struct perfile_error *error)
 
 static bool next_lost(struct pf_decoding *decoding, uint64_t before, struct pf_decoded *decoded)
 {
-    const struct lost *lost = decoding->losses + decoding->lost_first;
-    if (decoding->lost_first >= decoding->lost_count || lost->time >= before)
+    const struct lost *lost =
+        decoding->lost_first < decoding->lost_count ? &decoding->losses[decoding->lost_first] : NULL;
+    if (!lost || lost->time >= before)
         return false;
     decoding->made = (struct pf_aux_sample){.misc = PERFILE_MISC_USER};
     *decoded = (struct pf_decoded){.made = &decoding->made,
