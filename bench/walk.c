@@ -65,6 +65,20 @@ static uint64_t sum_sample(const struct perfile_sample *sample)
     return sum + sample->raw.bytes;
 }
 
+/* Decodes the record if it is a sample; without a session the names of threads are not looked up. */
+static int add_sample(const struct perfile_record *record, struct perfile_session *session,
+                      struct perfile_sample *sample, struct totals *totals, struct perfile_error *error)
+{
+    if (record->type != PERFILE_RECORD_SAMPLE)
+        return 0;
+    const int code = perfile_sample_decode(record, sample, error);
+    if (code < 0)
+        return code;
+    const char *comm = session ? perfile_session_comm(session, sample->pid, sample->tid) : "";
+    totals->sum += sum_sample(sample) ^ (uint64_t)comm[0];
+    return 0;
+}
+
 static int walk_decode(struct perfile_reader *reader, struct totals *totals, struct perfile_error *error)
 {
     const struct perfile_record *record;
@@ -73,12 +87,9 @@ static int walk_decode(struct perfile_reader *reader, struct totals *totals, str
 
     while ((code = perfile_reader_next(reader, &record, error)) > 0) {
         count(totals, record);
-        if (record->type != PERFILE_RECORD_SAMPLE)
-            continue;
-        code = perfile_sample_decode(record, &sample, error);
+        code = add_sample(record, NULL, &sample, totals, error);
         if (code < 0)
             return code;
-        totals->sum += sum_sample(&sample);
     }
     return code;
 }
@@ -91,12 +102,9 @@ static int order_session(struct perfile_session *session, struct totals *totals,
 
     while ((code = perfile_session_next(session, &record, error)) > 0) {
         count(totals, record);
-        if (record->type != PERFILE_RECORD_SAMPLE)
-            continue;
-        code = perfile_sample_decode(record, &sample, error);
+        code = add_sample(record, session, &sample, totals, error);
         if (code < 0)
             return code;
-        totals->sum += sum_sample(&sample) ^ (uint64_t)perfile_session_comm(session, sample.pid, sample.tid)[0];
     }
     return code;
 }

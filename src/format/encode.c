@@ -218,14 +218,7 @@ static void put_string(struct pf_out *o, const char *text)
 #define DATA(field, length, doc) pf_out_put(o, r->field, length);
 #define LIST(field, count, element, doc) put_list_##element(o, &r->field);
 #define REST(field, element, doc) put_list_##element(o, &r->field);
-#define WHEN(condition) if (condition) {
-#define OTHERWISE()                                                                                                    \
-    }                                                                                                                  \
-    else                                                                                                               \
-    {
-#define END_WHEN() }
 #define MORE() if (pf_out_bytes_used(o) - 8 < encoding->body_bytes) {
-#define END_MORE() }
 #define COMPUTED(field, value, doc)
 #define SKIP()
 #define CUSTOM(field, type, layout, doc) write_##layout(o, encoding, &r->field);
@@ -237,6 +230,7 @@ static void put_string(struct pf_out *o, const char *text)
         (void)o, (void)r, (void)misc;
 #define END_RECORD(name) }
 #define BARE(number, NAME, class, since, doc)
+#include "schema/when.h"
 #include "schema/records.def"
 #include "schema/undef.h"
 

@@ -849,15 +849,39 @@ int pf_frame_finish_events(struct perfile_reader *reader, struct perfile_error *
     return result;
 }
 
+static void start_record(struct pf_frame *frame)
+{
+    frame->window->keep = PF_UNLIKELY(frame->previous_inexact) ? frame->previous : frame->at;
+    frame->window->waits = false;
+    frame->end_before = frame->end;
+}
+
+/* 1: the record of an unknown type is counted as such; 0: it is damage, or more bytes are needed to say so; or an error. */
+static int count_unknown(struct perfile_reader *reader, struct pf_part *part, struct pf_frame *frame,
+                         const struct position *position, struct perfile_record *record, struct perfile_error *error)
+{
+    if (!sensible_unknown(reader, part, frame, position))
+        return 0;
+    const int result = look_again(frame, record, error);
+    reader->counts.unknown += result >= 0;
+    return result < 0 ? result : 1;
+}
+
+static void set_step(struct pf_frame *frame, const struct position *position)
+{
+    if (PF_UNLIKELY(position->type == PERFILE_RECORD_COMPRESSED))
+        frame->step = 1;
+    else if (PF_UNLIKELY(position->bytes % 8) && frame->step == 8)
+        frame->step = 4;
+}
+
 /* The next record, whatever it is. */
 static __attribute__((noinline)) int next_of_any(struct perfile_reader *reader, struct pf_part *part,
                                                  struct pf_frame *frame, struct perfile_record *record,
                                                  struct perfile_error *error)
 {
     struct position position;
-    frame->window->keep = PF_UNLIKELY(frame->previous_inexact) ? frame->previous : frame->at;
-    frame->window->waits = false;
-    frame->end_before = frame->end;
+    start_record(frame);
     int result = look_at_record(reader, frame, frame->at, &position, error);
     if (PF_UNLIKELY(result < 0))
         return result;
@@ -877,14 +901,12 @@ static __attribute__((noinline)) int next_of_any(struct perfile_reader *reader, 
     if (PF_UNLIKELY(asked != position.bytes) && doubtful(&position, asked, padded))
         return deliver_doubtful(reader, part, frame, record, asked, error);
     if (PF_UNLIKELY(!pf_record_info(position.type))) {
-        const bool sensible = sensible_unknown(reader, part, frame, &position);
-        if (!sensible)
-            return frame->window->waits ? fail_undecided(frame, error)
-                                        : skip_damage(reader, part, frame, record, error);
-        result = look_again(frame, record, error);
+        result = count_unknown(reader, part, frame, &position, record, error);
         if (result < 0)
             return result;
-        reader->counts.unknown++;
+        if (!result)
+            return frame->window->waits ? fail_undecided(frame, error)
+                                        : skip_damage(reader, part, frame, record, error);
     }
     const uint64_t payload = payload_of(reader, &position);
     if (PF_UNLIKELY(payload && part->source.growing)) {
@@ -900,10 +922,7 @@ static __attribute__((noinline)) int next_of_any(struct perfile_reader *reader, 
         if (result < 0)
             return result;
     }
-    if (PF_UNLIKELY(position.type == PERFILE_RECORD_COMPRESSED))
-        frame->step = 1;
-    else if (PF_UNLIKELY(position.bytes % 8) && frame->step == 8)
-        frame->step = 4;
+    set_step(frame, &position);
     if (PF_UNLIKELY(position.type == PERFILE_RECORD_SAMPLE && !record->event)) {
         result = lose_sample(reader, part, record, error);
         return result < 0 ? result : 1;

@@ -416,14 +416,7 @@ static const char *take_string(struct pf_cursor *c, size_t *bytes)
 #define DATA(field, length, doc) r->field = pf_cursor_take(c, length);
 #define LIST(field, count, element, doc) TAKE_LIST(c, r->field, count, element)
 #define REST(field, element, doc) TAKE_LIST(c, r->field, pf_cursor_left(c) / bytes_of_##element, element)
-#define WHEN(condition) if (condition) {
-#define OTHERWISE()                                                                                                    \
-    }                                                                                                                  \
-    else                                                                                                               \
-    {
-#define END_WHEN() }
 #define MORE() if (pf_cursor_left(c)) {
-#define END_MORE() }
 #define COMPUTED(field, value, doc) r->field = value;
 #define SKIP() *opaque = true;
 #define CUSTOM(field, type, layout_, doc) read_##layout_(c, layout, &r->field);
@@ -445,6 +438,7 @@ static double take_double(struct pf_cursor *c)
     return d;
 }
 
+#include "schema/when.h"
 #include "schema/records.def"
 #include "schema/undef.h"
 
@@ -482,14 +476,7 @@ static double take_double(struct pf_cursor *c)
     TAKE_LIST(c, r->field, pf_cursor_left(c) / bytes_of_##element, element)                                            \
     if (!c->failed)                                                                                                    \
         show_list_##element(e, #field, &r->field);
-#define WHEN(condition) if (condition) {
-#define OTHERWISE()                                                                                                    \
-    }                                                                                                                  \
-    else                                                                                                               \
-    {
-#define END_WHEN() }
 #define MORE() if (pf_cursor_left(c)) {
-#define END_MORE() }
 #define COMPUTED(field, value, doc) pf_emit_unsigned(e, #field, PERFILE_MEANS_NUMBER, value);
 #define SKIP() *opaque = true;
 #define CUSTOM(field, type, layout_, doc) CUSTOM_##layout_(field)
@@ -520,6 +507,7 @@ static double take_double(struct pf_cursor *c)
         (void)layout, (void)misc, (void)opaque, (void)length, (void)r;
 #define END_RECORD(name) }
 #define BARE(number, NAME, class, since, doc)
+#include "schema/when.h"
 #include "schema/records.def"
 #include "schema/undef.h"
 

@@ -75,47 +75,39 @@ static int put_format(struct tracing *t, const char *name, struct perfile_error 
     return pf_fail(error, PERFILE_ERROR_OPEN, PERFILE_NO_OFFSET, name, "its format cannot be read from tracefs");
 }
 
-/* u32 number of formats, each u64 length and text. A system's name comes before; "ftrace" has a section of its own. */
-static int put_system(struct tracing *t, const char *system, struct perfile_error *error)
+static int put_formats(struct tracing *t, const char *system, struct perfile_error *error);
+
+/* As put_formats, without the number, which is returned; or an error. */
+static int put_each(struct tracing *t, const char *system, struct perfile_error *error)
 {
     const struct pf_event_list *events = t->body.events;
-    char other[SYSTEM_CAPACITY];
+    char own[SYSTEM_CAPACITY];
     const char *event;
-    size_t start = t->body.text->used;
-    uint32_t count = 0;
-    int result = 0;
-    pf_body_u32(&t->body, 0);
+    int result = 0, count = 0;
     for (size_t i = 0; i < events->count && result == 0; i++) {
         const struct pf_listed_event *item = &events->items[i];
-        if (item->attr.type != TRACEPOINT || !split_name(item->name, other, &event) || strcmp(other, system) != 0 ||
-            was_before(events, i, true))
+        if (item->attr.type != TRACEPOINT || !split_name(item->name, own, &event) ||
+            was_before(events, i, system != NULL) || (strcmp(own, system ? system : "ftrace") == 0) != (system != NULL))
             continue;
-        result = put_format(t, item->name, error);
+        if (!system)
+            put_bytes(t, own, strlen(own) + 1);
+        result = system ? put_format(t, item->name, error) : put_formats(t, own, error);
         count++;
     }
-    pf_body_set_u32(&t->body, start, count);
-    return result;
+    return result < 0 ? result : count;
 }
 
-static int put_systems(struct tracing *t, struct perfile_error *error)
+/*
+ * u32 number of formats, each u64 length and text. NULL: of all systems but "ftrace", which has a section of its own, the
+ * name and that.
+ */
+static int put_formats(struct tracing *t, const char *system, struct perfile_error *error)
 {
-    const struct pf_event_list *events = t->body.events;
-    char system[SYSTEM_CAPACITY];
-    const char *event;
-    size_t start = t->body.text->used;
-    uint32_t count = 0;
-    int result = 0;
+    const size_t start = t->body.text->used;
     pf_body_u32(&t->body, 0);
-    for (size_t i = 0; i < events->count && result == 0; i++) {
-        if (events->items[i].attr.type != TRACEPOINT || was_before(events, i, false) ||
-            !split_name(events->items[i].name, system, &event) || strcmp(system, "ftrace") == 0)
-            continue;
-        put_bytes(t, system, strlen(system) + 1);
-        result = put_system(t, system, error);
-        count++;
-    }
-    pf_body_set_u32(&t->body, start, count);
-    return result;
+    const int count = put_each(t, system, error);
+    pf_body_set_u32(&t->body, start, count < 0 ? 0 : (uint32_t)count);
+    return count < 0 ? count : 0;
 }
 
 /* ---- the complete feature ---- */
@@ -136,9 +128,9 @@ static void put_head(struct tracing *t)
 static int put_all(struct tracing *t, struct perfile_error *error)
 {
     put_head(t);
-    int result = put_system(t, "ftrace", error);
+    int result = put_formats(t, "ftrace", error);
     if (result == 0)
-        result = put_systems(t, error);
+        result = put_formats(t, NULL, error);
     pf_body_u32(&t->body, 0); /* kallsyms: not since 3.x */
     put_file(t, "printk_formats", 4, PRINTK_BYTES_MAX);
     put_file(t, "saved_cmdlines", 8, PRINTK_BYTES_MAX);
