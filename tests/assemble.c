@@ -350,13 +350,7 @@ static void add_attr(struct words *words)
     flags |= number_of(words, #field, 0) << (options.big_endian ? flags_bits - (first) - (width) : (first));
 #define END_FLAGS() put_at(attr, flags_at, flags, flags_bits / 8);
 #include "schema/attr.def"
-#undef U16
-#undef U32
-#undef U64
-#undef S32
-#undef FLAGS
-#undef BITS
-#undef END_FLAGS
+#include "schema/undef.h"
     struct out tail = {0};
     put_items(&tail, find(words, "tail"));
     if (tail.bytes && tail.bytes <= attr->bytes)

@@ -110,6 +110,14 @@ def settle(is_inside=False):
     time.tzset()
 
 
+def differing(checks):
+    """Prints which of (what, got, wanted) differ, and returns whether any do."""
+    failed = [(what, got, wanted) for what, got, wanted in checks if got != wanted]
+    for what, got, wanted in failed:
+        print(f'{what}:\n{got}\ninstead of:\n{wanted}')
+    return bool(failed)
+
+
 def runnable(program):
     """The path of a program that was built; for another machine that of a script, by which the emulator that Meson names runs it."""
     wrapper, path = os.environ.get('MESON_EXE_WRAPPER'), os.path.abspath(program)
@@ -122,6 +130,11 @@ def runnable(program):
         file.write(f'#!/bin/sh\nexec {wrapper} "{path}" "$@"\n')
     os.chmod(script, 0o755)
     return script
+
+
+def programs():
+    """The command lines of the programs that a test is given; for another machine by the emulator that Meson names."""
+    return ([*os.environ.get('MESON_EXE_WRAPPER', '').split(), program] for program in sys.argv[1:])
 
 
 def find_packages():

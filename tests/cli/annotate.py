@@ -19,7 +19,7 @@ import tempfile
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent))
 import hermetic
-from inlines import load_address
+from images import load_address
 
 PROGRAM = '''
 #include <stdio.h>

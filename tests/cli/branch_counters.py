@@ -4,7 +4,6 @@
 
 The program is made of bytes. What is expected perf 7.2 prints of the same recording.
 """
-import os
 import pathlib
 import subprocess
 import sys
@@ -38,8 +37,7 @@ TEXT = (LEGEND + '             1042\n' + JUMP + '\t# br_cntr: -  PRED\n\t0000000
 
 def main():
     hermetic.settle()
-    wrapper = os.environ.get('MESON_EXE_WRAPPER', '').split()
-    perfile, assemble = ([*wrapper, program] for program in sys.argv[1:])
+    perfile, assemble = hermetic.programs()
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         header = b'\x7fELF' + bytes([2, 1, 1]) + bytes(9) + bytes([2, 0, 62, 0, 1, 0, 0, 0])

@@ -35,8 +35,7 @@ FILTERS = [(['--time', '2,2.5'], 1, 'time'), (['--time', '2,'], 2, 'time'),
 def main():
     hermetic.settle()
     os.environ['TZ'] = ZONE
-    wrapper = os.environ.get('MESON_EXE_WRAPPER', '').split()
-    perfile, assemble = ([*wrapper, program] for program in sys.argv[1:])
+    perfile, assemble = hermetic.programs()
 
     def samples(*arguments):
         """How many samples of each event come out of a verb, and what is said."""

@@ -5,7 +5,6 @@
 The programs are made here, with tables in the layouts of Go 1.2, 1.16, 1.18 and 1.20, of 32 and 64 bits in both byte
 orders, position-independent ones too. Tables that contradict their files are not used. --seeds writes them for the fuzzer.
 """
-import os
 import pathlib
 import struct
 import subprocess
@@ -268,8 +267,7 @@ def main():
         (pathlib.Path(sys.argv[2]) / 'relocated').write_bytes(relocated())
         return
     hermetic.settle()
-    wrapper = os.environ.get('MESON_EXE_WRAPPER', '').split()
-    perfile, assemble = ([*wrapper, program] for program in sys.argv[1:])
+    perfile, assemble = hermetic.programs()
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         (folder / 'root/bin').mkdir(parents=True)

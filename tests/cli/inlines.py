@@ -4,7 +4,6 @@
 
 Compiles a program with one function inlined into another, makes a recording with a sample inside, and compares the text.
 """
-import os
 import pathlib
 import shutil
 import subprocess
@@ -13,46 +12,15 @@ import tempfile
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent))
 import hermetic
+from images import PROGRAM, RECORDING, load_address
 
-PROGRAM = '''
-#include <stdio.h>
-extern const char *const here;
-static inline __attribute__((always_inline)) int innermost(int x)
-{
-    __asm__ volatile("1: nop\\n.pushsection .data\\n.globl here\\n.balign 8\\nhere: .quad 1b\\n.popsection" : "+r"(x));
-    return x * 3;
-}
-static inline __attribute__((always_inline)) int inner(int x) { return innermost(x) + 1; }
-__attribute__((noinline)) int outer(int x) { return inner(x) + 2; }
-int main(int argc, char **argv)
-{
-    (void)argv;
-    printf("%lx %lx\\n", (unsigned long)here, (unsigned long)outer);
-    return outer(argc) == 0;
-}
-'''
 BUILD_ID = '-Wl,--build-id=0x0102030405060708090a0b0c0d0e0f1011121314'
 LINE = PROGRAM[:PROGRAM.index('__asm__')].count('\n') + 1
-RECORDING = '''attr type=1 config=0 sample_type=IP|TID|TIME|PERIOD|CALLCHAIN sample_id_all=1 name="cpu-clock"
-record COMM pid=7 tid=7 comm="prog" | pid=7 tid=7 time=10
-record MMAP2 pid=7 tid=7 addr=0x%(start)x len=0x100000 pgoff=0 prot=5 filename="%(path)s" | pid=7 tid=7 time=12
-sample misc=2 ip=0x%(here)x pid=7 tid=7 time=20 period=1 callchain=2,0xfffffffffffffe00,0x%(here)x
-'''
 
 SECOND = '''record MMAP2 pid=7 tid=7 addr=0x%(below)x len=0x%(bytes)x pgoff=0 prot=5 filename="/no/such" | pid=7 tid=7 time=25
 sample misc=2 ip=0x%(here)x pid=7 tid=7 time=30 period=1 callchain=%(count)d,0xfffffffffffffe00,%(chain)s
 sample misc=2 ip=0x%(here)x pid=7 tid=7 time=31 period=1 callchain=%(count)d,0xfffffffffffffe00,%(chain)s
 '''
-
-
-def load_address(program):
-    """The address of the first byte of the file, from its first loadable segment."""
-    image = program.read_bytes()
-    table, entries = int.from_bytes(image[32:40], 'little'), int.from_bytes(image[56:58], 'little')
-    for at in range(table, table + entries * 56, 56):
-        if int.from_bytes(image[at:at + 4], 'little') == 1:
-            return int.from_bytes(image[at + 16:at + 24], 'little')
-    raise ValueError('no loadable segment')
 
 
 def check_names(perfile, recording, environment):

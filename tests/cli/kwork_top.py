@@ -108,10 +108,7 @@ def main():
             ('--pid', run('plain', '--pid', '10')[2], 2), ('--pid --stdio', run('plain', '--stdio', '--pid', '10')[2], 2),
             ('unknown key', run('plain', '-s', 'avg')[1],
              "perfile: kwork: sort: unknown key 'avg'; valid: rate, runtime, tid\n"))
-    failed = [(what, got, wanted) for what, got, wanted in checks if got != wanted]
-    for what, got, wanted in failed:
-        print(f'{what}:\n{got}\ninstead of:\n{wanted}')
-    return bool(failed)
+    return hermetic.differing(checks)
 
 
 if __name__ == '__main__':

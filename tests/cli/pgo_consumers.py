@@ -171,8 +171,7 @@ def is_possible():
 
 def main():
     hermetic.settle()
-    wrapper = os.environ.get('MESON_EXE_WRAPPER', '').split()
-    perfile, assemble = ([*wrapper, program] for program in sys.argv[1:])
+    perfile, assemble = hermetic.programs()
     if not is_possible():
         sys.exit(print('skipped: consumers of pgo: a compiler for x86-64, objdump and nm are needed') or 0)
     profgen = next(filter(None, (tool(f'llvm-profgen-{version}') for version in range(30, 18, -1))), None)

@@ -9,6 +9,7 @@ import fcntl, os, pathlib, pty, re, select, struct, subprocess, sys, termios, ti
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent))
 import hermetic
+import terminals
 
 SIZES = (80, 24), (40, 20)
 DOCUMENT = 'doc/first-minute.md'
@@ -50,17 +51,7 @@ def run(perfile, folder, command, columns, rows):
     process = subprocess.Popen([perfile, '--no-pager', *command.split()], cwd=folder, stdin=subprocess.DEVNULL, stdout=slave, stderr=slave,
                                env=hermetic.environment(TERM='xterm', NO_COLOR='1'))
     os.close(slave)
-    seen, end = b'', time.monotonic() + 60
-    while time.monotonic() < end:
-        if not select.select([control], [], [], 0.2)[0]:
-            continue
-        try:
-            piece = os.read(control, 65536)
-        except OSError:
-            break
-        if not piece:
-            break
-        seen += piece
+    seen = b''.join(terminals.pieces(control, 60))
     os.close(control)
     status = process.wait(60)
     expect(status < 2, command, columns, 'ends with', status)

@@ -289,8 +289,7 @@ def differences(perfile, assemble, one, folder):
 
 def main():
     hermetic.settle()
-    wrapper = os.environ.get('MESON_EXE_WRAPPER', '').split()
-    perfile, assemble = ([*wrapper, program] for program in sys.argv[1:])
+    perfile, assemble = hermetic.programs()
     wrong = []
     for one in cases:
         with tempfile.TemporaryDirectory() as name:

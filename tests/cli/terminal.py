@@ -20,6 +20,7 @@ import time
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent))
 import hermetic
+import terminals
 
 PREFIX = 'sed -u s/^/P:/'
 HEAD = 'attr type=1 config=0 sample_type=IP|TID|TIME|PERIOD sample_id_all=1 name="cpu-clock"\n'
@@ -84,21 +85,14 @@ class Terminal:
 
 def finish(process, control, reaction=None):
     """Reads until the end; `reaction` is (text to wait for, what to call then)."""
-    seen, end = b'', time.monotonic() + TIMEOUT_SECONDS
-    while time.monotonic() < end:
-        if not select.select([control], [], [], 0.2)[0]:
-            continue
-        try:
-            piece = os.read(control, 65536)
-        except OSError:
-            break
-        if not piece:
-            break
-        seen += piece
-        if reaction and reaction[0] in seen:
-            reaction[1]()
-            reaction = None
-    else:
+    seen = b''
+    try:
+        for piece in terminals.pieces(control, TIMEOUT_SECONDS):
+            seen += piece
+            if reaction and reaction[0] in seen:
+                reaction[1]()
+                reaction = None
+    except TimeoutError:
         process.kill()
         return 'timeout', seen.decode('utf-8', 'replace')
     os.close(control)

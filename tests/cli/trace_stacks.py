@@ -89,10 +89,7 @@ def main():
                    ['minfault', 'majfault', 'minfault', 'majfault']),
                   ('-s', run('-s').splitlines()[3], ' a (7), 8 events, 100.0%, 2 majfaults, 2 minfaults'),
                   ('--max-events', run('--max-events', '2'), TEXT[:TEXT.index('     0.021')]))
-    failed = [(what, got, wanted) for what, got, wanted in checks if got != wanted]
-    for what, got, wanted in failed:
-        print(f'{what}:\n{got}\ninstead of:\n{wanted}')
-    return bool(failed)
+    return hermetic.differing(checks)
 
 
 if __name__ == '__main__':

@@ -5,7 +5,6 @@
 As in perf it is called [vdso32] when the program is at hand, else nobody knows that it has 32 bits; in streams, too, and
 where the recording does not name its machine.
 """
-import os
 import pathlib
 import subprocess
 import sys
@@ -32,8 +31,7 @@ def elf_header(bits):
 
 def main():
     hermetic.settle()
-    wrapper = os.environ.get('MESON_EXE_WRAPPER', '').split()
-    perfile, assemble = ([*wrapper, program] for program in sys.argv[1:])
+    perfile, assemble = hermetic.programs()
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         (folder / 'root' / 'bin').mkdir(parents=True)

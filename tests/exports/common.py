@@ -23,6 +23,7 @@ import tempfile
 sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent))
 import hermetic
 import served
+from images import load_address
 
 SKIPPED = 77
 SOURCE = pathlib.Path(__file__).resolve().parent.parent.parent
@@ -316,15 +317,6 @@ int main(int argc, char **)
 BUILD_ID = '0102030405060708090a0b0c0d0e0f1011121314'
 
 
-def load_address(image):
-    """The address of the first byte of the file, from its first loadable segment."""
-    table, entries = int.from_bytes(image[32:40], 'little'), int.from_bytes(image[56:58], 'little')
-    for at in range(table, table + entries * 56, 56):
-        if int.from_bytes(image[at:at + 4], 'little') == 1:
-            return int.from_bytes(image[at + 16:at + 24], 'little')
-    raise ValueError('no loadable segment')
-
-
 def made_inlines(folder, compiler):
     """A C++ program with templates and functions in functions, which lies in `folder`."""
     source, program = folder / 'prog.cc', folder / 'prog'
@@ -332,7 +324,7 @@ def made_inlines(folder, compiler):
     subprocess.run([*compiler, '-x', 'c++', '-g', '-O2', '-fno-exceptions', '-fno-rtti', '-no-pie', '-fno-pie',
                     f'-Wl,--build-id=0x{BUILD_ID}', '-o', program, source], check=True)
     here, plain, main = (int(word, 16) for word in subprocess.check_output([program], text=True).split())
-    start = load_address(program.read_bytes())
+    start = load_address(program)
     build_id = ','.join([f'hex:{BUILD_ID}'])
     lines = [f'attr type=1 config=0 sample_type={FIELDS} sample_id_all=1 name="cpu-clock"',
              f'record COMM pid=7 tid=7 comm="prog" | pid=7 tid=7 time=10 cpu=0',
@@ -429,6 +421,14 @@ class Workshop:
 def workshop(perfile, assemble, compiler=()):
     with hermetic.plain_folder() as name:
         yield Workshop(perfile, assemble, pathlib.Path(name), compiler)
+
+
+@contextlib.contextmanager
+def own_workshop():
+    """That of the command line: PERFILE ASSEMBLE COMPILER..."""
+    perfile, assemble, *compiler = sys.argv[1:]
+    with workshop(perfile, assemble, compiler) as shop:
+        yield shop
 
 
 def check_all(shop, check):

@@ -317,8 +317,7 @@ def check_together(shop):
 
 def main():
     common.hermetic.settle()
-    perfile, assemble, *compiler = sys.argv[1:]
-    with common.workshop(perfile, assemble, compiler) as shop:
+    with common.own_workshop() as shop:
         check_together(shop)
         failed = common.check_all(shop, check)
         switches = common.Recording('switches', shop.make('switches', timelines.made_switches()))

@@ -54,6 +54,13 @@ def recordings(shop):
     yield common.Recording('nobody', shop.make('nobody', made_nobody()), *kernel)
 
 
+def check_all(check):
+    """Runs check(shop, recording) for these recordings and all others; the exit status of the test."""
+    with common.own_workshop() as shop:
+        shop.recordings = lambda own=shop.recordings: [*own(), *recordings(shop)]
+        return common.check_all(shop, check)
+
+
 def stacks_of(shop, recording):
     """What the tables say; where the callchain does not begin with it the sampled function is the innermost."""
     apart = recording.name == 'apart'

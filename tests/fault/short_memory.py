@@ -16,52 +16,23 @@ import tempfile
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent))
 import hermetic
+import images
 
 SKIPPED, NO_MEMORY = 77, 5
 POINTS = 20  # of each case and kind of failure, without --all; but all of those that are few
 FEW = 100
 LIMITS, SOME_LIMITS = 40, 10  # of the address space, below what a case needs
 PAGE = 4096
-PROGRAM = '''
-#include <stdio.h>
-extern const char *const here;
-int outer(int x) __asm__("_ZN4deep5outerEi");
+# With mangled names.
+PROGRAM = images.PROGRAM.replace('static inline', '''int outer(int x) __asm__("_ZN4deep5outerEi");
 static inline __attribute__((always_inline)) int innermost(int x) __asm__("_ZN4deep9innermostEi");
-static inline __attribute__((always_inline)) int innermost(int x)
-{
-    __asm__ volatile("1: nop\\n.pushsection .data\\n.globl here\\n.balign 8\\nhere: .quad 1b\\n.popsection" : "+r"(x));
-    return x * 3;
-}
-static inline __attribute__((always_inline)) int inner(int x) { return innermost(x) + 1; }
-__attribute__((noinline)) int outer(int x) { return inner(x) + 2; }
-int main(int argc, char **argv)
-{
-    (void)argv;
-    printf("%lx\\n", (unsigned long)here);
-    return outer(argc) == 0;
-}
-'''
-RECORDING = '''attr type=1 config=0 sample_type=IP|TID|TIME|PERIOD|CALLCHAIN sample_id_all=1 name="cpu-clock"
-record COMM pid=7 tid=7 comm="prog" | pid=7 tid=7 time=10
-record MMAP2 pid=7 tid=7 addr=0x%(start)x len=0x100000 pgoff=0 prot=5 filename="%(path)s" | pid=7 tid=7 time=12
-sample misc=2 ip=0x%(here)x pid=7 tid=7 time=20 period=1 callchain=2,0xfffffffffffffe00,0x%(here)x
-'''
+static inline''', 1)
 FLAMES = [['flame', '--format', kind] for kind in ('folded', 'html', 'svg')]
 VERBS = [['report'], ['report', '--hierarchy'], ['report', '--sort', 'dso,sym,srcline'], ['report', '--format', 'json'], ['script'],
          ['script', '-F', '+srcline'], ['dump'], ['info'], ['table', 'records', '--columns', 'all'], ['table', 'threads'], *FLAMES]
 # With --all.
 EXPORTS = [['export', '--format', kind] for kind in ('pprof', 'otlp', 'speedscope', 'callgrind', 'firefox', 'chrome')] + [
     ['export', '--format', kind, '--view', 'samples'] for kind in ('parquet', 'arrow')]
-
-
-def load_address(program):
-    """The address of the first byte of the file, from its first loadable segment."""
-    image = program.read_bytes()
-    table, entries = int.from_bytes(image[32:40], 'little'), int.from_bytes(image[56:58], 'little')
-    for at in range(table, table + entries * 56, 56):
-        if int.from_bytes(image[at:at + 4], 'little') == 1:
-            return int.from_bytes(image[at + 16:at + 24], 'little')
-    raise ValueError('no loadable segment')
 
 
 def make_recording(folder, assemble, compiler):
@@ -71,8 +42,8 @@ def make_recording(folder, assemble, compiler):
     made = subprocess.run([*compiler, '-g', '-O2', '-no-pie', '-fno-pie', '-o', program, source], stderr=subprocess.DEVNULL)
     if made.returncode:
         return None
-    here = int(subprocess.check_output([program], text=True), 16)
-    text = RECORDING % {'start': load_address(program), 'here': here, 'path': program}
+    here = int(subprocess.check_output([program], text=True).split()[0], 16)
+    text = images.RECORDING % {'start': images.load_address(program), 'here': here, 'path': program}
     recording.write_bytes(subprocess.check_output([assemble], input=text.encode()))
     return recording
 

@@ -5,7 +5,7 @@
  */
 #include "fault.h"
 
-#include <perfile/edit.h>
+#include "../split_part.h"
 
 struct run {
     struct counting memory;
@@ -33,15 +33,6 @@ static int open_part(void *context, const struct perfile_split_part *part, struc
 {
     (void)part;
     return open_writer(context, writer, error);
-}
-
-static int close_part(void *context, const struct perfile_split_part *part, struct perfile_writer *writer,
-                      bool complete, struct perfile_error *error)
-{
-    (void)context, (void)part;
-    int result = complete ? perfile_writer_finish(writer, error) : 0;
-    perfile_writer_close(writer);
-    return result;
 }
 
 static int split(struct run *run, struct perfile_reader *reader, struct perfile_error *error)

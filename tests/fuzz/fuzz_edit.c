@@ -7,9 +7,10 @@
 #include "fuzz.h"
 
 #include <ftw.h>
-#include <perfile/edit.h>
 #include <sys/mman.h>
 #include <unistd.h>
+
+#include "../split_part.h"
 
 extern const char *const fuzz_verb; /* NULL: all */
 
@@ -172,15 +173,6 @@ static int open_part(void *context, const struct perfile_split_part *part, struc
     const struct editing *e = context;
     fuzz_touch(part->name, part->name ? strlen(part->name) : 0);
     return perfile_writer_open_sink(&fuzz_sink, &e->how, writer, error);
-}
-
-static int close_part(void *context, const struct perfile_split_part *part, struct perfile_writer *writer,
-                      bool complete, struct perfile_error *error)
-{
-    (void)context, (void)part;
-    int result = complete ? perfile_writer_finish(writer, error) : 0;
-    perfile_writer_close(writer);
-    return result;
 }
 
 /* Parts are streams: there may be many at once. The writer that was opened gets all of it when it is cut, too. */

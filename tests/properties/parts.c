@@ -9,8 +9,7 @@
 #include <inttypes.h>
 #include <unistd.h>
 
-#include <perfile/edit.h>
-
+#include "../split_part.h"
 #include "base/map.h"
 #include "base/text.h"
 #include "walk.h"
@@ -137,15 +136,6 @@ static int open_part(void *context, const struct perfile_split_part *part, struc
     parts->count++;
     part_path(part, path);
     return perfile_writer_open_path(path, &how, writer, error);
-}
-
-static int close_part(void *context, const struct perfile_split_part *part, struct perfile_writer *writer,
-                      bool complete, struct perfile_error *error)
-{
-    (void)context, (void)part;
-    int result = complete ? perfile_writer_finish(writer, error) : 0;
-    perfile_writer_close(writer);
-    return result;
 }
 
 static bool holds_all(const struct pf_map *wanted, const struct pf_map *got)

@@ -36,6 +36,16 @@ static inline int script_text(struct recording *r, const struct perfile_output_o
     return result;
 }
 
+/* Fields and where symbols are; all else as by default. */
+static inline struct perfile_output_options script_text_options(const char *fields,
+                                                                const struct perfile_symbol_options *symbols)
+{
+    struct perfile_output_options options = PERFILE_OUTPUT_OPTIONS_INIT;
+    options.fields = fields;
+    options.symbols = symbols;
+    return options;
+}
+
 /* The same for every number of threads. The recording is closed. */
 static inline void script_text_expect(struct recording *r, const struct perfile_output_options *options,
                                       const char *expected)

@@ -42,13 +42,7 @@ static void make_attr(uint8_t *data, bool big)
     word |= bits_value(first, width) << (big ? word_bits - (first) - (width) : (first));
 #define END_FLAGS() store(data + word_at, word, word_bits / 8, big);
 #include "schema/attr.def"
-#undef U16
-#undef U32
-#undef U64
-#undef S32
-#undef FLAGS
-#undef BITS
-#undef END_FLAGS
+#include "schema/undef.h"
     store(data + 4, KNOWN_BYTES, 4, big);
 }
 

@@ -10,20 +10,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "any.h"
 #include "counting.h"
 
 enum { MAX_RECORDS = 24, RECORD_BYTES = 64, BTS_BYTES = 24, SEEDS = 500 };
 
 static unsigned seeds = SEEDS;
-static uint64_t state_of_random;
-
-static uint64_t any(uint64_t below)
-{
-    state_of_random ^= state_of_random << 13;
-    state_of_random ^= state_of_random >> 7;
-    state_of_random ^= state_of_random << 17;
-    return below ? state_of_random % below : state_of_random;
-}
 
 /* ---- what is encoded --------------------------------------------------------------------------------------------- */
 

@@ -3,16 +3,9 @@
  * A small program's trace in ETMv4 packets and CoreSight frames, decoded through libopencsd: its branches and
  * instructions; with damage to any byte, after which the next synchronization is found, and each byte is accounted for.
  */
-#include "hwtrace/decoder.h"
-#include "hwtrace/flow.h"
+#include "flow_run.h"
 
 #include <perfile/records.h>
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
 
 enum { CODE = 0x10000, SOURCE = 0x10, FRAME = 16, MAX_STEPS = 64, PARTS = 3, MAX_TRACE = 512 };
 
@@ -103,8 +96,9 @@ struct decoded {
     struct pf_flow_bytes bytes;
 };
 
-static void take(struct decoded *decoded, const struct pf_flow_step *step)
+static void take(void *context, const struct pf_flow_step *step)
 {
+    struct decoded *decoded = context;
     decoded->errors += step->event == PF_FLOW_ERROR;
     decoded->insns += step->count;
     decoded->last_insn = step->count ? step->block->last : decoded->last_insn;
@@ -117,28 +111,15 @@ static void decode(struct trace *trace, struct decoded *decoded)
     static const uint64_t priv[] = {
         1,   (uint64_t)8 << 32 | 1, 0, 0x4040404040404040, 0, 7, 0x40, SOURCE, 0x28000ea1, 0x4100f422, 0x20001088, 0,
         0x8c};
-    const struct perfile_allocator *allocator = pf_allocator_or_default(NULL);
-    const struct pf_aux_decoder *decoder = pf_aux_decoder_find(PERFILE_AUXTRACE_CS_ETM);
-    const struct pf_code_source source = {.space = space_of, .read = read_code};
-    const struct pf_aux_recording recording = {.priv = priv, .priv_count = PF_COUNT(priv)};
-    struct pf_aux_walk walk = {.format = decoder->format, .more = next_piece, .context = trace};
-    struct pf_flow_code code;
-    struct pf_flow_step step;
-    uint64_t time;
+    struct flow_run run = {.decoder = pf_aux_decoder_find(PERFILE_AUXTRACE_CS_ETM),
+                           .walk = {.more = next_piece, .context = trace},
+                           .source = {.space = space_of, .read = read_code},
+                           .recording = {.priv = priv, .priv_count = PF_COUNT(priv)},
+                           .bytes = &decoded->bytes,
+                           .take = take,
+                           .context = decoded};
     *decoded = (struct decoded){.count = 0};
-    const struct pf_flow_setup setup = {
-        .walk = &walk, .code = &code, .bytes = &decoded->bytes, .recording = &recording};
-    void *flow = pf_new(allocator, decoder->flow->state_bytes);
-    assert_true(pf_aux_walk_open(&walk, allocator) && pf_flow_code_open(&code, allocator, &source) && flow);
-    decoder->flow->open(flow, &setup);
-    pf_flow_code_enter(&code, 1);
-    while (decoder->flow->seek(flow, &time, NULL) > 0)
-        while (decoder->flow->next(flow, &step, NULL) > 0)
-            take(decoded, &step);
-    decoder->flow->close(flow);
-    pf_free(allocator, flow, decoder->flow->state_bytes);
-    pf_flow_code_close(&code);
-    pf_aux_walk_close(&walk);
+    flow_run(&run);
     assert_int_equal(decoded->bytes.decoded + decoded->bytes.skipped + decoded->bytes.bad, trace->used);
 }
 

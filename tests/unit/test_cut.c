@@ -2,6 +2,7 @@
 #include <dirent.h>
 #include <stdio.h>
 
+#include "../split_part.h"
 #include "edited.h"
 
 static const struct perfile_attr usual = {.sample_type = PERFILE_SAMPLE_IP | PERFILE_SAMPLE_TID | PERFILE_SAMPLE_TIME |
@@ -102,15 +103,6 @@ static int open_part(void *context, const struct perfile_split_part *part, struc
     (void)part, (void)error;
     *writer = open_directory(context);
     return 0;
-}
-
-static int close_part(void *context, const struct perfile_split_part *part, struct perfile_writer *writer,
-                      bool complete, struct perfile_error *error)
-{
-    (void)context, (void)part;
-    int result = complete ? perfile_writer_finish(writer, error) : 0;
-    perfile_writer_close(writer);
-    return result;
 }
 
 static int call_split(struct perfile_reader *reader, struct perfile_writer *writer, const void *path,

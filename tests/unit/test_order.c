@@ -66,6 +66,15 @@ static void check_flush(struct pf_order *order, struct pushed *held, size_t *cou
     assert_int_equal(order->bytes == 0, *count == 0);
 }
 
+/* All that is left comes out, and nothing is held any more. */
+static void check_rest(struct pf_order *order, struct pushed *held, size_t *count, struct counting *c)
+{
+    check_flush(order, held, count, UINT64_MAX);
+    assert_int_equal(*count, 0);
+    pf_order_close(order);
+    counting_close(c);
+}
+
 static void open_order(struct pf_order *order, struct counting *c)
 {
     counting_open(c, -1);
@@ -103,10 +112,7 @@ static void test_ties_keep_the_order_of_the_file(void **state)
             check_flush(&order, held, &count, 5);
     }
     check_flush(&order, held, &count, 6);
-    check_flush(&order, held, &count, UINT64_MAX);
-    assert_int_equal(count, 0);
-    pf_order_close(&order);
-    counting_close(&c);
+    check_rest(&order, held, &count, &c);
 }
 
 /* A run that is cut by a flush goes on with the next round. */
@@ -124,10 +130,7 @@ static void test_a_run_continues_over_rounds(void **state)
         if (i % 100 == 99)
             check_flush(&order, held, &count, 1000 + i - 50);
     }
-    check_flush(&order, held, &count, UINT64_MAX);
-    assert_int_equal(count, 0);
-    pf_order_close(&order);
-    counting_close(&c);
+    check_rest(&order, held, &count, &c);
 }
 
 /* As recorders write: buffers one after the other, each in order, in rounds. Sizes up to the largest record. */
@@ -155,10 +158,7 @@ static void run_rounds(unsigned buffers, unsigned rounds, unsigned each, unsigne
         limit = latest;
         base += each;
     }
-    check_flush(&order, held, &count, UINT64_MAX);
-    assert_int_equal(count, 0);
-    pf_order_close(&order);
-    counting_close(&c);
+    check_rest(&order, held, &count, &c);
 }
 
 static void test_rounds(void **state)

@@ -4,13 +4,11 @@
  * exactly the instructions that were walked. Damaged traces, with flipped bytes or cut, are read to their end: each
  * byte is counted once, and what comes later than the second PSB after a damage decodes as before.
  */
-#include "hwtrace/decoder.h"
-#include "hwtrace/flow.h"
-
 #include <stdlib.h>
 #include <string.h>
 
-#include "counting.h"
+#include "any.h"
+#include "flow_run.h"
 
 #ifdef PF_HAVE_IPT
 #include <intel-pt.h>
@@ -29,15 +27,6 @@ enum {
 #define BASE UINT64_C(0x401000)
 
 static unsigned seeds = SEEDS;
-static uint64_t state_of_random;
-
-static uint64_t any(uint64_t below)
-{
-    state_of_random ^= state_of_random << 13;
-    state_of_random ^= state_of_random >> 7;
-    state_of_random ^= state_of_random << 17;
-    return state_of_random % below;
-}
 
 /* ---- programs ---------------------------------------------------------------------------------------------------- */
 
@@ -335,8 +324,9 @@ static size_t read_code(void *context, int32_t pid, uint64_t address, uint8_t *b
     return got;
 }
 
-static void take_step(struct decoded *decoded, const struct pf_flow_step *step)
+static void take_step(void *context, const struct pf_flow_step *step)
 {
+    struct decoded *decoded = context;
     uint64_t at = step->block ? step->block->start : 0;
     for (uint32_t i = 0; i < step->count && decoded->count < PF_COUNT(decoded->insns); i++) {
         decoded->insns[decoded->count++] = (uint32_t)(at - BASE);
@@ -347,28 +337,15 @@ static void take_step(struct decoded *decoded, const struct pf_flow_step *step)
 
 static void decode(const struct trace *trace, struct decoded *decoded)
 {
-    const struct pf_aux_decoder *decoder = pf_aux_decoder_find(PERFILE_AUXTRACE_INTEL_PT);
-    const struct perfile_allocator *allocator = pf_allocator_or_default(NULL);
     struct pieces pieces = {.trace = trace};
-    struct pf_aux_walk walk = {.format = decoder->format, .more = next_piece, .context = &pieces};
-    const struct pf_code_source source = {.read = read_code, .context = (void *)(uintptr_t)&trace->program};
-    const struct pf_aux_recording recording = {.priv = NULL};
-    struct pf_flow_code code;
-    struct pf_flow_step step;
-    uint64_t time;
+    struct flow_run run = {.decoder = pf_aux_decoder_find(PERFILE_AUXTRACE_INTEL_PT),
+                           .walk = {.more = next_piece, .context = &pieces},
+                           .source = {.read = read_code, .context = (void *)(uintptr_t)&trace->program},
+                           .bytes = &decoded->bytes,
+                           .take = take_step,
+                           .context = decoded};
     memset(decoded, 0, sizeof(*decoded));
-    const struct pf_flow_setup setup = {
-        .walk = &walk, .code = &code, .bytes = &decoded->bytes, .recording = &recording};
-    void *flow = pf_new(allocator, decoder->flow->state_bytes);
-    assert_true(pf_aux_walk_open(&walk, allocator) && pf_flow_code_open(&code, allocator, &source) && flow);
-    decoder->flow->open(flow, &setup);
-    pf_flow_code_enter(&code, 1);
-    while (decoder->flow->seek(flow, &time, NULL) > 0)
-        while (decoder->flow->next(flow, &step, NULL) > 0)
-            take_step(decoded, &step);
-    pf_free(allocator, flow, decoder->flow->state_bytes);
-    pf_flow_code_close(&code);
-    pf_aux_walk_close(&walk);
+    flow_run(&run);
 }
 
 static void check_bytes(const struct trace *trace, const struct decoded *decoded)

@@ -103,18 +103,11 @@ static void put_sample(struct recording *r, uint64_t ip, const uint64_t *words, 
 
 /* ---- its text ---------------------------------------------------------------------------------------------------- */
 
-static struct perfile_output_options options_of(const char *fields)
-{
-    static const struct perfile_symbol_options symbols = {.size = sizeof(symbols), .kallsyms = "/no/such/file"};
-    struct perfile_output_options options = PERFILE_OUTPUT_OPTIONS_INIT;
-    options.fields = fields;
-    options.symbols = &symbols;
-    return options;
-}
+static const struct perfile_symbol_options symbols = {.size = sizeof(symbols), .kallsyms = "/no/such/file"};
 
 static void expect(struct recording *r, const char *fields, const char *expected)
 {
-    const struct perfile_output_options options = options_of(fields);
+    const struct perfile_output_options options = script_text_options(fields, &symbols);
     script_text_expect(r, &options, expected);
 }
 
@@ -249,7 +242,7 @@ static void blocks_have_names(void **state)
 
 static void expect_failure(const char *fields, uint64_t more, const char *part)
 {
-    const struct perfile_output_options options = options_of(fields);
+    const struct perfile_output_options options = script_text_options(fields, &symbols);
     struct recording r;
     struct perfile_error error;
     struct pf_text out;

@@ -75,25 +75,18 @@ static int tear_down(void **state)
 
 /* ---- its text ---------------------------------------------------------------------------------------------------- */
 
-static struct perfile_output_options options_of(const char *fields)
-{
-    static const struct perfile_symbol_options symbols = {
-        .size = sizeof(symbols), .symfs = root, .kallsyms = kallsyms_path};
-    struct perfile_output_options options = PERFILE_OUTPUT_OPTIONS_INIT;
-    options.fields = fields;
-    options.symbols = &symbols;
-    return options;
-}
+static const struct perfile_symbol_options symbols = {
+    .size = sizeof(symbols), .symfs = root, .kallsyms = kallsyms_path};
 
 static void expect(struct recording *r, const char *fields, const char *expected)
 {
-    const struct perfile_output_options options = options_of(fields);
+    const struct perfile_output_options options = script_text_options(fields, &symbols);
     script_text_expect(r, &options, expected);
 }
 
 static void expect_failure(const char *fields, const char *part)
 {
-    const struct perfile_output_options options = options_of(fields);
+    const struct perfile_output_options options = script_text_options(fields, &symbols);
     struct recording r;
     struct perfile_error error;
     struct pf_text out;
@@ -162,7 +155,7 @@ static void prints_symbols_alone(void **state)
 static void many_addresses_print_the_same_on_threads(void **state)
 {
     enum { SAMPLES = 1000000, ADDRESSES = 600000 };
-    struct perfile_output_options options = options_of("ip,sym,dso");
+    struct perfile_output_options options = script_text_options("ip,sym,dso", &symbols);
     struct perfile_error error;
     struct recording r;
     struct pf_text alone, together;

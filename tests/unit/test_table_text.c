@@ -199,20 +199,15 @@ static void stacks_are_below_their_rows(void **state)
                       "    [unknown];[unknown];[unknown];[unknown];[unknown];...;[unknown]\n"
                       "3.000000\n"
                       "    [unknown]\n");
-    expect_stacks(20, "    time\n"
-                      "1.000000\n"
-                      "    [unknown];...\n"
-                      "2.000000\n"
-                      "    [unknown];...\n"
-                      "3.000000\n"
-                      "    [unknown]\n");
-    expect_stacks(1, "    time\n"
-                     "1.000000\n"
-                     "    [unknown];...\n"
-                     "2.000000\n"
-                     "    [unknown];...\n"
-                     "3.000000\n"
-                     "    [unknown]\n");
+    static const uint64_t narrow[] = {20, 1};
+    for (size_t i = 0; i < PF_COUNT(narrow); i++)
+        expect_stacks(narrow[i], "    time\n"
+                                 "1.000000\n"
+                                 "    [unknown];...\n"
+                                 "2.000000\n"
+                                 "    [unknown];...\n"
+                                 "3.000000\n"
+                                 "    [unknown]\n");
 }
 
 int main(void)
