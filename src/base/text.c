@@ -281,6 +281,24 @@ void pf_put_hundredths(struct pf_text *text, double value, unsigned width)
     pf_text_commit(text, pf_digits_fixed(at, hundredths % 100, 2));
 }
 
+void pf_put_ms(struct pf_text *text, uint64_t ns, unsigned width)
+{
+    enum { FRACTION = 4, CAPACITY = 64 };
+    const uint64_t us = (ns + 500) / 1000;
+    /* the double is further from the middle of two texts than it is from the number, unless that is the middle */
+    if (ns >= (uint64_t)1 << 50 || ns % 1000 == 500 || width > CAPACITY / 2) {
+        pf_put_format(text, "%*.3f", (int)width, (double)ns / 1e6);
+        return;
+    }
+    char *at = pf_text_reserve(text, CAPACITY);
+    const unsigned digits = pf_digit_count(us / 1000);
+    for (unsigned used = digits + FRACTION; used < width; used++)
+        *at++ = ' ';
+    at = pf_digits_fixed(at, us / 1000, digits);
+    *at++ = '.';
+    pf_text_commit(text, pf_digits_fixed(at, us % 1000, 3));
+}
+
 char *pf_hex_bytes(char *at, const void *data, size_t bytes)
 {
     static const char digits[] = "0123456789abcdef";

@@ -70,6 +70,8 @@ void pf_put_hex(struct pf_text *text, uint64_t value);
 void pf_put_hex_bytes(struct pf_text *text, const void *data, size_t bytes);
 /* As printf's %*.2f. */
 void pf_put_hundredths(struct pf_text *text, double value, unsigned width);
+/* Nanoseconds as milliseconds, as printf's "%*.3f" has the double. */
+void pf_put_ms(struct pf_text *text, uint64_t ns, unsigned width);
 /* The shortest decimal that reads back as the same number; "null" for NaN and infinities, which JSON does not have. */
 void pf_put_double(struct pf_text *text, double value);
 /* printf into the text; for what is not hot. */

@@ -49,6 +49,29 @@ static const char *text_of(struct pf_text *text)
     return text->data;
 }
 
+static struct pf_text number;
+
+static void check_ms(uint64_t ns)
+{
+    char expected[64];
+    for (int width = 0; width <= 12; width += 6) {
+        snprintf(expected, sizeof(expected), "%*.3f", width, (double)ns / 1e6);
+        pf_put_ms(&number, ns, (unsigned)width);
+        assert_string_equal(text_of(&number), expected);
+    }
+}
+
+static void milliseconds_are_those_of_printf(void **state)
+{
+    (void)state;
+    assert_int_equal(pf_text_open(&number, pf_allocator_or_default(NULL), NULL, NULL), 0);
+    each_edge(check_ms);
+    for (uint64_t ns = 1; ns < (uint64_t)1 << 52; ns = ns * 3 / 2 + 1)
+        for (uint64_t below = 498; below < 503; below++)
+            check_ms(ns / 1000 * 1000 + below);
+    pf_text_close(&number);
+}
+
 static void test_put_numbers(void **state)
 {
     (void)state;
@@ -349,6 +372,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_digits),
         cmocka_unit_test(test_put_numbers),
+        cmocka_unit_test(milliseconds_are_those_of_printf),
         cmocka_unit_test(hundredths_are_those_of_printf),
         cmocka_unit_test(test_json_strings),
         cmocka_unit_test(test_names_are_printable),

@@ -38,16 +38,25 @@ static double ms(uint64_t ns)
     return (double)ns / 1e6;
 }
 
+static void put_time(const struct trace *trace, uint64_t ns)
+{
+    pf_put_ms(trace->out, ns, 10);
+    pf_put_char(trace->out, ' ');
+}
+
 /* "ls/4711 " */
 static void put_thread(struct trace *trace, const char *comm, int32_t tid)
 {
     if (!(trace->flags & PERFILE_EVENTS_NO_COMM)) {
-        char name[16];
-        snprintf(name, sizeof(name), "%.14s", comm ? comm : "");
+        enum { MAX_BYTES = 14 };
+        char name[MAX_BYTES + 1] = "";
+        if (comm)
+            memcpy(name, comm, strnlen(comm, MAX_BYTES));
         pf_put_name(trace->out, name);
         pf_put_char(trace->out, '/');
     }
-    pf_put_format(trace->out, "%" PRId32 " ", tid);
+    pf_put_signed(trace->out, tid);
+    pf_put_char(trace->out, ' ');
 }
 
 /* Puts the time, the duration and the thread of a call. */
@@ -56,17 +65,20 @@ static void put_head(struct trace *trace, uint32_t thread, const struct pf_sysca
     const struct pf_syscall_thread *of = &trace->syscalls.threads[thread];
     const uint64_t base = trace->flags & PERFILE_EVENTS_FULL_TIME ? 0 : trace->syscalls.first_time;
     if (call->entered)
-        pf_put_format(trace->out, "%10.3f ", ms(call->start - base));
+        put_time(trace, call->start - base);
     else
         pf_put_string(trace->out, "         ? ");
     const uint32_t cpu = call->left ? call->end_cpu : call->start_cpu;
     if (trace->flags & PERFILE_EVENTS_CPU && cpu != UINT32_MAX)
         pf_put_format(trace->out, "[%03" PRIu32 "] ", cpu);
     trace->line_count++;
-    if (call->entered && finished)
-        pf_put_format(trace->out, "(%6.3f ms): ", ms(call->end - call->start));
-    else
+    if (call->entered && finished) {
+        pf_put_char(trace->out, '(');
+        pf_put_ms(trace->out, call->end - call->start, 6);
+        pf_put_string(trace->out, " ms): ");
+    } else {
         pf_put_string(trace->out, "(         ): ");
+    }
     put_thread(trace, of->comm, of->tid);
 }
 
@@ -84,8 +96,12 @@ static void make_call(struct trace *trace, const struct pf_syscall_call *call)
 static void put_padded(const struct trace *trace, size_t width)
 {
     pf_put(trace->out, trace->text.data, trace->text.used);
-    if (trace->text.used < width)
-        pf_put_format(trace->out, "%*s", (int)(width - trace->text.used), "");
+    if (trace->text.used < width) {
+        const size_t blanks = width - trace->text.used;
+        char *at = pf_text_reserve(trace->out, blanks);
+        memset(at, ' ', blanks);
+        pf_text_commit(trace->out, at + blanks);
+    }
 }
 
 static bool *pending_of(struct trace *trace, uint32_t thread)
@@ -269,7 +285,7 @@ static void put_tracepoint(struct trace *trace, const struct perfile_tracepoint 
                            const struct pf_delivered *item, const struct pf_syscall_event *event)
 {
     const uint64_t base = trace->flags & PERFILE_EVENTS_FULL_TIME ? 0 : trace->syscalls.first_time;
-    pf_put_format(trace->out, "%10.3f ", ms(item->sample.time - base));
+    put_time(trace, item->sample.time - base);
     if (trace->flags & PERFILE_EVENTS_CPU && item->sample.cpu != UINT32_MAX)
         pf_put_format(trace->out, "[%03" PRIu32 "] ", item->sample.cpu);
     if (!(trace->flags & PERFILE_EVENTS_NO_CALLS))
@@ -311,7 +327,9 @@ static void put_left(struct trace *trace, const struct pf_syscall_event *event, 
         make_call(trace, call);
     } else {
         trace->text.used = 0;
-        pf_put_format(&trace->text, " ... [continued]: %s())", pf_syscall_label(call->call, call->number, label));
+        pf_put_string(&trace->text, " ... [continued]: ");
+        pf_put_string(&trace->text, pf_syscall_label(call->call, call->number, label));
+        pf_put_string(&trace->text, "())");
     }
     put_padded(trace, ALIGNMENT - 1);
     pf_put_string(trace->out, " = ");
