@@ -119,6 +119,19 @@ int pf_machine_when(const char *root, const struct pf_machine_moment *moment, co
     return !(moment->has_recorded && moment->recorded_s < *seconds);
 }
 
+size_t pf_machine_read_memory(const char *root, int32_t pid, uint64_t address, void *data, size_t bytes)
+{
+    char path[PATH_MAX];
+    if (address > INT64_MAX || snprintf(path, sizeof(path), "%s/proc/%d/mem", root, (int)pid) >= (int)sizeof(path))
+        return 0;
+    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return 0;
+    const ssize_t count = pread(fd, data, bytes, (off_t)address);
+    close(fd);
+    return count > 0 ? (size_t)count : 0;
+}
+
 /* Section headers are the last part of it. */
 int pf_machine_vdso(void)
 {

@@ -166,6 +166,8 @@ void pf_symbols_close(struct pf_symbols *symbols)
     if (symbols->vdso_file >= 0)
         close(symbols->vdso_file);
     pf_free(symbols->allocator, symbols->kallsyms, symbols->kallsyms_bytes + 1);
+    if (symbols->live_code)
+        pf_free(symbols->allocator, symbols->live_code, sizeof(*symbols->live_code) << PF_LIVE_CODE_BITS);
     if (symbols->recent)
         pf_free(symbols->allocator, symbols->recent, sizeof(*symbols->recent) << PF_RECENT_BITS);
     pf_text_free(symbols->allocator, symbols->cache);

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/text.h"
+#include "symbol/machine.h"
 
 /* ---- unwinding ---- */
 
@@ -28,6 +29,38 @@ static struct pf_cfi *cfi_of(struct pf_symbols *symbols, struct pf_module_data *
     return module->cfi;
 }
 
+/* A piece of the code. It is read again only when another one has replaced it. */
+static const struct pf_live_code *live_code_at(struct pf_symbols *symbols, const struct perfile_map *map, uint64_t ip)
+{
+    enum { STEP = sizeof(symbols->live_code->code) / 2, CALL_BYTES = 8 };
+    const int32_t pid = map->pid;
+    const uint64_t start = pf_max((pf_max(ip, CALL_BYTES) - CALL_BYTES) & ~(uint64_t)(STEP - 1), map->start);
+    const uint32_t hash = (uint32_t)(start / STEP ^ (uint64_t)pid << 8) * 0x9e3779b1u;
+    if (!symbols->live_code)
+        symbols->live_code = pf_new(symbols->allocator, sizeof(*symbols->live_code) << PF_LIVE_CODE_BITS);
+    if (!symbols->live_code)
+        return NULL;
+    struct pf_live_code *code = &symbols->live_code[hash >> (32 - PF_LIVE_CODE_BITS)];
+    if (code->pid != pid || code->start != start) {
+        code->pid = pid;
+        code->start = start;
+        code->bytes = pf_machine_read_memory(pf_find_root(&symbols->find), pid, start, code->code, sizeof(code->code));
+    }
+    return code;
+}
+
+/* Of a process that runs, the code that it made itself: no file has unwind tables for it. */
+static void locate_live_code(struct pf_symbols *symbols, const struct perfile_map *map, uint64_t ip,
+                             struct pf_unwind_location *location)
+{
+    const struct pf_live_code *code = live_code_at(symbols, map, ip);
+    if (!code || ip - code->start >= code->bytes)
+        return;
+    location->code = code->code;
+    location->code_bytes = code->bytes;
+    location->code_at = (size_t)(ip - code->start);
+}
+
 static bool location_of(void *context, uint64_t ip, struct pf_unwind_location *location)
 {
     struct unwinder *u = context;
@@ -40,6 +73,8 @@ static bool location_of(void *context, uint64_t ip, struct pf_unwind_location *l
     location->cfi = cfi_of(u->symbols, module);
     if (location->cfi && (!module->table || !pf_module_address(module, map, ip, &location->elf_address)))
         location->elf_address = 0;
+    if (!location->cfi && module->kind == PF_MODULE_PERF_MAP && u->symbols->find.live && location->executable)
+        locate_live_code(u->symbols, map, ip, location);
     return location->cfi || !u->how->only_known;
 }
 

@@ -76,6 +76,15 @@ struct pf_recent_symbol {
 };
 enum { PF_RECENT_BITS = 14 };
 
+/* Code that a running process made. */
+struct pf_live_code {
+    uint64_t start;
+    size_t bytes; /* 0: nothing is known */
+    int32_t pid;
+    uint8_t code[PF_UNWIND_CODE_BYTES];
+};
+enum { PF_LIVE_CODE_BITS = 7 };
+
 struct pf_symbols {
     const struct perfile_allocator *allocator;
     struct pf_arena arena;
@@ -106,6 +115,7 @@ struct pf_symbols {
     struct pf_debuginfod debuginfod;
     struct pf_embedded embedded;
     struct pf_jit *jit;              /* may be NULL */
+    struct pf_live_code *live_code;  /* by a hash; NULL: not asked for yet */
     struct pf_recent_symbol *recent; /* by a hash; processes have the same code at many addresses */
 };
 

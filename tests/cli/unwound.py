@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""unwound.py PERFILE BOTH DEEP DEEP_FP DEEP_BARE DEEP_ENDLESS [REFUSING HASTY]: callchains that are unwound while recording.
+"""unwound.py PERFILE BOTH DEEP DEEP_FP DEEP_BARE DEEP_ENDLESS [REFUSING HASTY] [DEEP_MADE]: callchains that are unwound while recording.
 
 - they are those that convert --unwind makes of the stacks of the same run;
 - in each kind of recording they are complete, and no copy of a stack is in it;
 - a program that was deleted or replaced while it runs is unwound by what it has mapped;
 - what was written before a SIGKILL is complete, too;
 - what a copy does not have the kernel may have found by frame pointers (DEEP_FP has them);
-- code that has neither unwind tables nor frame pointers is followed to where it returns (DEEP_BARE);
+- code that has neither unwind tables nor frame pointers is followed to where it returns (DEEP_BARE), also code in memory that
+  the program made itself (DEEP_MADE);
 - files by which nothing can be unwound are named (DEEP_ENDLESS, which does not return, is one), and those that are gone, with
   what would help;
 - top -g shows such callchains;
@@ -22,7 +23,8 @@ sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent))
 import hermetic
 
 PERFILE, BOTH, DEEP, DEEP_FP, DEEP_BARE, DEEP_ENDLESS = map(hermetic.runnable, sys.argv[1:7])
-SHIMS = sys.argv[7:]
+SHIMS = [path for path in sys.argv[7:] if path.endswith('.so')]
+DEEP_MADE = next((hermetic.runnable(path) for path in sys.argv[7:] if not path.endswith('.so')), None)
 EVENT = ['-e', 'cpu-clock:u', '-F', '500']
 wrong = []
 
@@ -172,6 +174,13 @@ def test_bare(folder):
         expect_complete(output, 'code without unwind tables and frame pointers')
 
 
+def test_made(folder):
+    """The memory is read while the program runs."""
+    output = folder / 'made.data'
+    run(PERFILE, 'record', '-q', '-o', output, '-g', *EVENT, '--', DEEP_MADE, '1.5')
+    expect_complete(output, 'code in memory without unwind tables and frame pointers')
+
+
 def test_lost(folder):
     done = run(PERFILE, 'record', '-o', folder / 'lost.data', '-g', *EVENT, '--', DEEP_ENDLESS, '0.4')
     expect(re.search(r'without unwind tables and frame pointers \(deep-endless \d+; build it with -fno-omit-frame-pointer\)$', done.stderr, re.M),
@@ -255,7 +264,7 @@ def main():
         if not test_same(folder):
             print('skipped: unwinding while recording: events cannot be opened')
             return 77
-        for test in TESTS + [test_refused, test_sizes] * bool(SHIMS):
+        for test in TESTS + [test_refused, test_sizes] * bool(SHIMS) + [test_made] * bool(DEEP_MADE):
             attempt(test, folder)
     finally:
         shutil.rmtree(folder)

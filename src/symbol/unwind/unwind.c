@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* From the registers and the piece of stack of a sample to return addresses. */
+#include <elf.h>
+
 #include "symbol/unwind/cfi_rules.h"
 #include "symbol/unwind/code_exit.h"
 #include "symbol/unwind/unwind.h"
@@ -516,6 +518,24 @@ static bool address_of_slot(const struct unwinding *u, const struct pf_code_slot
            *address % u->arch->word_bytes == 0;
 }
 
+/* The code at a location, of its file or of memory. */
+struct code {
+    const uint8_t *data;
+    size_t bytes;
+    size_t at;
+};
+
+static bool find_code(const struct unwinding *u, const struct pf_unwind_location *location, struct code *code)
+{
+    const struct pf_cfi *cfi = location->cfi;
+    const bool is_of_file = cfi && cfi->arch == u->arch && cfi->code.data && location->elf_address >= cfi->code.address;
+    if (is_of_file)
+        *code = (struct code){cfi->code.data, cfi->code.bytes, location->elf_address - cfi->code.address};
+    else
+        *code = (struct code){location->code, location->code_bytes, location->code_at};
+    return code->data && (u->arch->machine == EM_X86_64 || u->arch->machine == EM_386);
+}
+
 /*
  * Whether a word may be a return address: there must be code that calls, as far as the code is known. A function that
  * jumps on may be one that jumps by a table instead, where the word is anything: code must be known then.
@@ -524,13 +544,12 @@ static bool is_return_address(const struct unwinding *u, uint64_t address, bool 
                               void *context)
 {
     struct pf_unwind_location location = {NULL};
+    struct code code;
     if (!address || !locate(context, address - 1, &location) || !location.executable)
         return false;
-    const struct pf_cfi *cfi = location.cfi;
-    if (cfi && cfi->arch == u->arch && cfi->code.data)
-        return pf_code_is_called(u->arch->word_bytes == 8, cfi->code.data, cfi->code.bytes,
-                                 location.elf_address + 1 - cfi->code.address);
-    return is_certain || (cfi && pf_cfi_find(location.cfi, location.elf_address));
+    if (find_code(u, &location, &code))
+        return pf_code_is_called(u->arch->word_bytes == 8, code.data, code.bytes, code.at + 1);
+    return is_certain || (location.cfi && pf_cfi_find(location.cfi, location.elf_address));
 }
 
 /* The registers that the function loads from its frame before it returns. */
@@ -546,25 +565,21 @@ static void load_saved(struct unwinding *u, const struct pf_code_exit *exit)
             set(u, slot_of_code(u, i), found[i]);
 }
 
-/* What is not x86, or whose code is not known, has no ways out. */
-static bool start_walk(const struct unwinding *u, const struct pf_unwind_location *location, struct pf_code_walk *walk)
-{
-    const struct pf_cfi *cfi = location->cfi;
-    const uint64_t at = cfi ? location->elf_address + !u->exact : 0;
-    if (!cfi || cfi->arch != u->arch || !cfi->code.data || at < cfi->code.address)
-        return false;
-    pf_code_walk_start(walk, u->arch->word_bytes == 8, cfi->code.data, cfi->code.bytes, at - cfi->code.address);
-    return true;
-}
-
 static enum step step_by_code(struct unwinding *u, const struct pf_unwind_location *location, pf_unwind_locate *locate,
                               void *context)
 {
     struct pf_code_walk walk;
     struct pf_code_exit exit;
+    struct code code;
+    uint8_t own[PF_UNWIND_CODE_BYTES];
     uint64_t address, ra;
-    if (!start_walk(u, location, &walk))
+    if (!find_code(u, location, &code))
         return STEP_LOST;
+    if (code.data == location->code) {
+        code.bytes = pf_min_size(code.bytes, sizeof(own));
+        code.data = memcpy(own, code.data, code.bytes);
+    }
+    pf_code_walk_start(&walk, u->arch->word_bytes == 8, code.data, code.bytes, code.at + !u->exact);
     while (pf_code_walk_next(&walk, &exit)) {
         if (!address_of_slot(u, &exit.address, &address) || !read_word(u, address, &ra) ||
             !is_return_address(u, ra, !exit.is_jump, locate, context))

@@ -16,11 +16,17 @@ int pf_cfi_open(const char *path, const char *debug_path, const struct perfile_a
                 struct pf_cfi **cfi, struct perfile_error *error);
 void pf_cfi_close(struct pf_cfi *cfi);
 
+enum { PF_UNWIND_CODE_BYTES = 1024 };
+
 /* What the unwinder asks for: the module at an address at the sample's time. */
 struct pf_unwind_location {
     struct pf_cfi *cfi;   /* NULL: no binary; frame pointers are tried */
     uint64_t elf_address; /* the address in the file's own virtual addresses */
     bool executable;      /* there is a mapping at all */
+    /* Code around the address where no file has it, valid until the next one is located; NULL: it is not known. */
+    const uint8_t *code;
+    size_t code_bytes; /* PF_UNWIND_CODE_BYTES at most */
+    size_t code_at;    /* the address in it */
 };
 typedef bool pf_unwind_locate(void *context, uint64_t address, struct pf_unwind_location *location);
 
