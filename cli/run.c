@@ -558,10 +558,16 @@ static int write_output(struct run *run)
     run->input.settings->print.more_paths = run->more.paths;
     run->input.settings->print.more_count = run->more.count;
     if (!status) {
+        const bool is_table =
+            run->input.settings->view && !run->input.settings->at_once && pf_is_terminal(run->stream.fd);
         run->stream.keeps_old = run->input.settings->keeps_old;
         status = check_terminal(run);
+        if (is_table) /* the answer first, then what there is to know about it */
+            pf_message_hold();
         status = status ? status : print(run);
         written = pf_stream_close(&run->stream, status <= PF_STATUS_FINDINGS);
+        if (is_table)
+            pf_message_release();
         status = written ? written : status;
     }
     if (status <= PF_STATUS_FINDINGS)
