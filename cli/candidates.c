@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "candidates.h"
+#include "count.h"
 #include "input.h"
 #include "inputs.h"
 #include "sandbox.h"
@@ -88,6 +89,14 @@ static void add_processes(struct words *words)
     }
     if (folder)
         closedir(folder);
+}
+
+static void add_metrics(struct words *words)
+{
+    const char *name;
+
+    for (size_t i = 0; (name = pf_stat_metric_at(i)) != NULL; i++)
+        add(words, name, strlen(name), "");
 }
 
 /* Without getpwent, which a static command does not have. */
@@ -223,6 +232,7 @@ static const struct source sources[] = {
     {"event", true, add_events, NULL, NULL, NULL},
     {"pid", true, add_processes, NULL, NULL, NULL},
     {"uid", true, add_users, NULL, NULL, NULL},
+    {"metrics", true, add_metrics, NULL, NULL, NULL},
     {"event", false, NULL, "events", "name", add_name},
     {"events", false, NULL, "events", "name", add_name},
     {"pid", false, NULL, "threads", "pid", add_name},

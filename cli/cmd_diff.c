@@ -205,8 +205,8 @@ static const struct pf_option perf_options[] = {
 static const struct pf_option print_options[] = {
     PF_VALUES(CHOICE, "format", 0, "FORMAT", PF_AT(format), .known = format_at, "The output format."),
     PF_VALUES(LIST, "columns", 0, "LIST", PF_AT(columns), .known = column_at,
-              "Formats of tables: the columns, in this order. +NAME adds to the default, -NAME removes from it, all "
-              "selects every column."),
+              "Formats of tables: columns to print, in order (+NAME adds to the default, -NAME removes from it, all: "
+              "every column)."),
     PF_FLAG("tree", 0, OWN(tree), "Show where in the call tree weights changed, with the callers of each change."),
     PF_FLAG("all-rows", 0, OWN(all), "text: also list rows that are the same, or unsure."),
     PF_OPTION_CODE,

@@ -65,8 +65,8 @@ static void print_event(struct pf_stream *out, const struct event *event)
     if (!strcmp(event->kind, "tracepoint")) /* thousands, which all work */
         pf_stream_print(out, "  %s\n", event->name);
     else
-        pf_stream_print(out, "  %-26s  %-*s%s\n", event->name, event->doc ? 10 : 0, event->works ? "works" : "not here",
-                        event->doc ? event->doc : "");
+        pf_stream_print(out, "  %-26s  %-*s%s\n", event->name, event->doc ? 15 : 0,
+                        event->works ? "works" : "not available", event->doc ? event->doc : "");
 }
 
 static void print_text(struct pf_stream *out, const struct list *list)

@@ -77,6 +77,11 @@ static const struct {
     {"branch_miss_rate", "100*branch-misses/branches", "branches,branch-misses"},
 };
 
+const char *pf_stat_metric_at(size_t index)
+{
+    return index < sizeof(perf_metrics) / sizeof(perf_metrics[0]) ? perf_metrics[index].name : NULL;
+}
+
 /* Appends to the events those of a list that are not among them. */
 static int add_events(char **events, const char *list)
 {

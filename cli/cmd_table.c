@@ -43,8 +43,8 @@ static int run(const struct pf_command *command, struct pf_settings *settings)
 static const struct pf_option options[] = {
     PF_OPTION_TABLE_FORMAT,
     PF_ROW(LIST, "columns", 0, "LIST", PF_AT(columns),
-           "The columns, in this order: pid,comm,symbol. +NAME adds to the default, -NAME removes from it, all "
-           "selects every column."),
+           "Columns to print, in order: pid,comm,symbol (+NAME adds to the default, -NAME removes from it, all: every "
+           "column)."),
     PF_ROW(LIST, "sort", 's', "COLUMNS", PF_AT(report.sort),
            "functions: the columns to group rows by, as in report [dso,symbol]."),
     PF_ROW(LIST, "by", 0, "KEYS", PF_AT(keys),

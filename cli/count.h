@@ -78,4 +78,7 @@ void pf_count_end(struct pf_count *count);
 int pf_count_status(struct pf_count *count);
 void pf_count_close(struct pf_count *count);
 
+/* The names that stat --metrics knows; NULL after the last one. */
+const char *pf_stat_metric_at(size_t index);
+
 #endif

@@ -258,10 +258,10 @@ static void put_noise(const struct pf_diff_output *output, size_t unsure, size_t
         if (row.in_family && row.before > 0 && row.verdict == PERFILE_DIFF_UNSURE)
             sizes[count++] = 100 * row.detectable / row.before;
     pf_stream_print(output->stream, "\n%zu row%s within %g%%, %zu unsure", same,
-                    same == 1 ? " is the same" : "s are the same", 100 * output->info.margin, unsure);
+                    same == 1 ? " unchanged" : "s unchanged", 100 * output->info.margin, unsure);
     if (count && !output->info.sampling_only) {
         qsort(sizes, count, sizeof(*sizes), by_size);
-        pf_stream_print(output->stream, "; the smallest change that half of the %zu largest would show: %.0f%%", count,
+        pf_stream_print(output->stream, "; smallest detectable change of the %zu largest (median): %.0f%%", count,
                         sizes[count / 2]);
     }
     pf_stream_print(output->stream, "\n");

@@ -103,8 +103,7 @@ static void read_files(void)
         read_file(user);
 }
 
-/* The value of a key such as "alias.hot"; NULL: no file has it. It stays. */
-static const char *config_value(const char *key)
+const char *pf_perf_config_value(const char *key)
 {
     read_files();
     for (size_t i = config.count; i-- > 0;) /* the user's come last */
@@ -117,7 +116,7 @@ static const char *config_value(const char *key)
 const char *pf_perf_config_build_ids(void)
 {
     static char path[PATH_MAX];
-    const char *value = config_value("buildid.dir"), *home = getenv("HOME");
+    const char *value = pf_perf_config_value("buildid.dir"), *home = getenv("HOME");
     const bool is_below_home = value && strncmp(value, "~/", 2) == 0;
 
     if (*path)
@@ -196,7 +195,8 @@ static bool has_option(char *const *arguments, const char *name, const char *but
 /* call-graph.record-mode and .dump-size say what -g means; NULL: nothing, or it was not asked for. */
 static char *call_graph_of(const struct pf_command *command, char *const *arguments)
 {
-    const char *mode = config_value("call-graph.record-mode"), *bytes = config_value("call-graph.dump-size");
+    const char *mode = pf_perf_config_value("call-graph.record-mode"),
+               *bytes = pf_perf_config_value("call-graph.dump-size");
     const bool records = !strcmp(command->name, "record") || !strcmp(command->name, "top");
     char *option;
 
@@ -232,7 +232,7 @@ char **pf_perf_config_arguments(const struct pf_command *command, char **argumen
     size_t count = 0;
 
     for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
-        const char *value = strcmp(keys[i].verb, command->name) ? NULL : config_value(keys[i].key);
+        const char *value = strcmp(keys[i].verb, command->name) ? NULL : pf_perf_config_value(keys[i].key);
         if (!value || !matches(&keys[i], value) || has_option(arguments, keys[i].option, keys[i].but, keys[i].letter))
             continue;
         if (asprintf(&added[count], "--%s%s%s", keys[i].option, keys[i].when ? "" : "=", keys[i].when ? "" : value) >=
@@ -250,7 +250,7 @@ char **pf_perf_config_alias(const char *name, char **arguments)
     size_t count = 0;
 
     snprintf(key, sizeof(key), "alias.%s", name);
-    const char *value = config_value(key);
+    const char *value = pf_perf_config_value(key);
     char *words = value ? strdup(value) : NULL, *rest = NULL;
     for (char *word = words ? strtok_r(words, " \t", &rest) : NULL; word && count < ALIAS_WORDS_MAX;
          word = strtok_r(NULL, " \t", &rest))

@@ -8,6 +8,8 @@
 
 #include "options.h"
 
+/* The value of a key such as "alias.hot"; NULL: no file has it. It stays. */
+const char *pf_perf_config_value(const char *key);
 /* The folder of the build-id cache: buildid.dir. NULL: no file has it. It stays. */
 const char *pf_perf_config_build_ids(void);
 /*

@@ -56,6 +56,6 @@ const char *pf_subview_at(const struct pf_command *command, size_t index, const 
 #define PF_OPTION_STDIO PF_FLAG("stdio", 0, PF_AT(as_perf), "Print the text of perf: its columns, widths and rounding.")
 #define PF_OPTION_COLUMNS                                                                                              \
     PF_ROW(LIST, "columns", 0, "LIST", PF_AT(columns),                                                                 \
-           "Columns to print, in order: +NAME adds to the default, -NAME removes from it, all is every column.")
+           "Columns to print, in order (+NAME adds to the default, -NAME removes from it, all: every column).")
 
 #endif

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "screen.h"
 
+#include "../perf_config.h"
+
 #include <perfile/analysis.h>
 
 #include <curses.h>
@@ -175,10 +177,48 @@ static const struct theme *choose_theme(void)
     return background && (!strcmp(background, ";7") || !strcmp(background, ";15")) ? light : dark;
 }
 
+/* perf's names of the eight colours, by number; -1: another word, such as "default". */
+static short color_of(const char *text, size_t bytes)
+{
+    static const char *const names[] = {"black", "red", "green", "yellow", "blue", "magenta", "cyan", "white"};
+
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+        if (strlen(names[i]) == bytes && !strncmp(text, names[i], bytes))
+            return (short)i;
+    return -1;
+}
+
+/* What perf's configuration says: "red, default" are foreground and background. */
+static void take_config(struct theme *theme)
+{
+    static const struct {
+        const char *key;
+        enum pf_tui_style style;
+    } keys[] = {{"colors.top", PF_TUI_HOT},
+                {"colors.medium", PF_TUI_WARM},
+                {"colors.normal", PF_TUI_PLAIN},
+                {"colors.root", PF_TUI_HEADER}};
+
+    for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+        const char *value = pf_perf_config_value(keys[i].key);
+        if (!value)
+            continue;
+        const size_t bytes = strcspn(value, ", ");
+        const char *rest = value + bytes + strspn(value + bytes, ", ");
+        struct theme *style = &theme[keys[i].style];
+        style->foreground = style->basic = color_of(value, bytes);
+        style->background = style->basic_background = color_of(rest, strcspn(rest, ", "));
+    }
+}
+
 static void make_styles(bool color)
 {
-    const struct theme *theme = choose_theme();
+    struct theme theme[PF_TUI_STYLES];
     const char *named = getenv("PERFILE_THEME");
+
+    memcpy(theme, choose_theme(), sizeof(theme));
+    if (!named || !*named)
+        take_config(theme);
 
     screen.color = color && has_colors() && !(named && !strcmp(named, "mono")) && start_color() == OK;
     if (screen.color)

@@ -77,9 +77,8 @@ PUT(slab, outstanding, pf_set_u64, true, row->allocated - pf_min(row->allocated,
 PUT(slab, ping_pong, pf_set_u64, true, row->ping_pong)
 
 static const struct pf_column slab_columns[] = {
-    PF_COLUMN(caller, TEXT, "",
-              "The function that allocated, where rows are of callers: an address where there is no symbol."),
-    PF_COLUMN(address, ADDRESS, "", "The allocated memory, where rows are of addresses."),
+    PF_COLUMN(caller, TEXT, "", "The function that allocated, of rows by caller: an address where there is no symbol."),
+    PF_COLUMN(address, ADDRESS, "", "The allocated memory, of rows by address."),
     PF_REQUIRED(hits, U64, "", "How often."),
     PF_REQUIRED(allocated, BYTES, "bytes", "How much was allocated."),
     PF_REQUIRED(requested, BYTES, "bytes", "How much was asked for."),

@@ -91,7 +91,7 @@ PUT_IF(run_uncertain, pf_set_bool, true, run->uncertain)
         PF_EXTRA(delay_max_start, TIME, "ns", "When that began."),                                                     \
         PF_EXTRA(delay_max_end, TIME, "ns", "When that ended."),                                                       \
         PF_REQUIRED_EXTRA(open, BOOL, "", "It was running at the end; that is not among the runs."),                   \
-        PF_REQUIRED_EXTRA(raised, BOOL, "", "It was raised and had not run at the end."),                              \
+        PF_REQUIRED_EXTRA(raised, BOOL, "", "It was raised, and still pending at the end."),                           \
         PF_EXTRA(run_histogram, ADDRESSES, "", "Histogram: how many runs took at least 2^0, 2^1, ... ns."),            \
         PF_EXTRA(wait_histogram, ADDRESSES, "", "Histogram: how many waits took at least 2^0, 2^1, ... ns.")
 

@@ -46,8 +46,8 @@ PUT_IF(open_time, pf_set_u64, row->open, row->open_ns)
 PUT_IF(histogram, pf_set_buckets, true, &row->histogram)
 
 static const struct pf_column columns[] = {
-    PF_COLUMN(caller, TEXT, "", "The code that took the lock, where rows are of callers."),
-    PF_COLUMN(lock, ADDRESS, "", "The lock, where rows are of locks."),
+    PF_COLUMN(caller, TEXT, "", "The code that took the lock, of rows by caller."),
+    PF_COLUMN(lock, ADDRESS, "", "The lock, of rows by lock."),
     PF_COLUMN(name, TEXT, "", "The lock's name, if it was recorded, or the kernel's variable that it is in."),
     PF_COLUMN(type, TEXT, "", "What kind of lock; of callers also how it was taken: R to read, W to write."),
     PF_COLUMN(pid, I32, "", "Process, where rows are of threads."),

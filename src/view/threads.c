@@ -222,7 +222,7 @@ static void close_threads(void *state)
 }
 
 const struct pf_view pf_view_threads = {
-    .info = {"threads", "every thread that is named: when it lived, its parent, how often it was sampled"},
+    .info = {"threads", "all threads with a name: when they lived, their parents, how often they were sampled"},
     .lists = {PF_COLUMNS(columns)},
     .state_bytes = sizeof(struct threads),
     .open = open_threads,

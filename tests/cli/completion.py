@@ -51,6 +51,8 @@ QUESTIONS = [
     ('perfile record -e cpu-clock,page-f', {'cpu-clock,page-faults'}, set()),
     ('perfile record -p ', {str(os.getppid())}, set()),
     ('perfile top -u roo', {'root'}, set()),
+    ('perfile stat -M page_', {'page_faults_per_second'}, {'insn_per_cycle'}),
+    ('perfile stat --metrics insn', {'insn_per_cycle'}, set()),
 ]
 BASH = '''
 compopt() { :; }

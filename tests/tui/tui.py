@@ -737,6 +737,12 @@ def test_colors(t):
         expect(f'colours with {before!r}', bool(found) == colored, t.colored()[:400])
         t.press('q')
         t.wait('READY>')
+    (t.folder / 'perfconfig').write_text('[colors]\n\ttop = blue, default\n')
+    t.report('made', before=f'PERF_CONFIG={t.folder}/perfconfig')
+    t.wait(lambda screen: '? help' in screen and 'loading' not in screen and '%' in screen)
+    expect("the colour of perf's configuration", re.search(r'\x1b\[34m[^%]*\d%', t.colored()), t.colored()[:400])
+    t.press('q')
+    t.wait('READY>')
 
 
 def test_loading(t, assemble):
