@@ -141,6 +141,7 @@ try {
     check(`${task}: done`, await run(mine), await hash(page));
     check(`${task}: at most ${best} clicks`, mine.clicks() <= best, mine.clicks());
     equal(`${task}: errors`, page.errors.join("; "), "");
+    console.log(`| ${task} | ${mine.clicks()} | ${best} |`);
     await browser.closePages();
   }
 } finally {
