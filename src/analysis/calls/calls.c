@@ -367,7 +367,6 @@ static void make_event(struct calls *calls)
                                         .config3 = CALLS_CONFIG3,
                                         .sample_type = PERFILE_SAMPLE_IP | PERFILE_SAMPLE_TID | PERFILE_SAMPLE_PERIOD |
                                                        PERFILE_SAMPLE_TIME | PERFILE_SAMPLE_CALLCHAIN,
-                                        .sample_period_or_freq = 1,
                                         .sample_id_all = 1,
                                         .sample_max_stack = UINT16_MAX};
     calls->event = (struct perfile_event){.index = (uint32_t)perfile_event_count(calls->reader),

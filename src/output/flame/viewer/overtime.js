@@ -64,10 +64,12 @@ function ticksOf(data, from, to, width, byDay) {
 /* --- the samples of an event, by thread and by CPU, in time order: timeindex.js --- */
 
 const { indexed, partOf, firstAt, sorted, lengthOf } = timeIndex;
-/* Whether weights are times on a CPU. */
+/* Samples are the stacks of calls of a trace: they last. */
+const isOfCalls = data => !!data.meta?.events?.some(({ lasts }) => lasts);
+/* Whether weights are times on a CPU. Calls also last while what they call is not traced, or waits. */
 function isClock(data, event) {
   const about = data.meta?.events?.[event];
-  return !!about && !data.samplesAreWaits && (about.unit === "ns" || about.clock === true);
+  return !!about && !data.samplesAreWaits && !about.lasts && (about.unit === "ns" || about.clock === true);
 }
 /* What ran most between two times. */
 function heaviest(data, lists, from, to) {
@@ -130,7 +132,7 @@ class Window {
   }
   /* Calls of a trace may last single nanoseconds, which no sample tells apart. */
   fit(data) {
-    this.least = data.meta?.events?.some(({ lasts }) => lasts) ? 10 : 1000;
+    this.least = isOfCalls(data) ? 10 : 1000;
   }
   /* To the given part, or everything; not to one that was taken or told already, for this one may have moved on. */
   take(length, part) {
@@ -356,6 +358,6 @@ function placeTip(tip, host, x, y, lines) {
 }
 
 return { FONT, roundStep, startOfDay, timeWords, duration, ticksOf, hasDay, dateOf, indexed, lengthOf, partOf, firstAt, sorted, heaviest,
-  isClock, keyName, briefName, commOf, threadWords, Window, element, button, cleared, coloursOf, forced, stripes,
+  isClock, isOfCalls, keyName, briefName, commOf, threadWords, Window, element, button, cleared, coloursOf, forced, stripes,
   later, redrawOn, onFingers, fitted, drawAxis, drawChoice, placeTip };
 })();

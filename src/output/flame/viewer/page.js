@@ -47,7 +47,7 @@ function render(before) {
   shown.askedTag = tag;
   later = true;
   if (data.buckets) {
-    timeLine.window.take(allTime(), state.window);
+    takeWindow();
     askTime();
   }
   if (!shown.main) return showControls();

@@ -46,6 +46,10 @@ function roundAbove(most) {
 }
 const xOfTime = at => (at - timeLine.window.from) / (timeLine.window.to - timeLine.window.from) * timeLine.wide;
 
+function takeWindow() {
+  timeLine.window.fit(data);
+  timeLine.window.take(allTime(), state.window);
+}
 function laterTime() {
   if (timeLine.waiting) return;
   timeLine.waiting = true;
@@ -53,7 +57,7 @@ function laterTime() {
 }
 function drawTime() {
   if (!data.buckets || $("timebox").hidden) return;
-  timeLine.window.take(allTime(), state.window);
+  takeWindow();
   askTime();
   const { made, window } = timeLine, lanes = shownLanes(), width = timeLine.wide = timeCanvas.clientWidth, height = AXIS_HIGH + BARS_HIGH + lanes.length * LANE + 2;
   if (!made || !width) return;

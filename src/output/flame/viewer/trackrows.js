@@ -17,10 +17,11 @@ function addSpan(sums, row, from, to, step, count) {
     sums[row + b] += (Math.min(to, b + 1) - Math.max(from, b)) * step;
 }
 /* The weight in each bucket of every thread or CPU: one pass in the order of time is cheaper than one for each row. */
-function spread({ data: { samples, meta }, index, idle }, byCpu, step, first, count) {
+function spread({ data, index, idle }, byCpu, step, first, count) {
+  const { samples } = data;
   const keys = byCpu ? samples.cpu : samples.thread, rows = byCpu ? index.cpus : idle.length, { order } = index;
   const sums = new Float32Array(rows * count), { time, weight, thread } = samples;
-  const lasts = !samples.slices && !!meta?.events?.some(({ lasts }) => lasts);
+  const lasts = !samples.slices && T.isOfCalls(data);
   const end = T.firstAt(order, time, (first + count) * step);
   for (let k = lasts ? 0 : T.firstAt(order, time, first * step); k < end; k++) {
     const i = order[k], key = keys[i];

@@ -257,7 +257,8 @@ class Tracks extends withTrackKeys(trackDrawing.Drawing) {
     this.key.tag = tag;
     const sign = name => T.element("i", { class: "ot-sign ot-" + name });
     const part = (name, text) => T.element("span", {}, sign(name), text);
-    this.key.replaceChildren(part("on", this.data.samplesAreWaits ? "off CPU, at the end of each time" : this.mode === "cpus" ? "on CPU; a colour for each thread" : "on CPU"),
+    this.key.replaceChildren(part("on", this.data.samplesAreWaits ? "off CPU, at the end of each time" : T.isOfCalls(this.data) ? "in calls" :
+      this.mode === "cpus" ? "on CPU; a colour for each thread" : "on CPU"),
       ...(this.hasWaits ? [part("blocked", "blocked"), part("ready", "ready, without a CPU")] : []),
       ...[...kinds].sort().map(kind => part(MARKS[kind][2] + " ot-c-" + MARKS[kind][1], MARKS[kind][0])));
   }
