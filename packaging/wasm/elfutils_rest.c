@@ -1,9 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* What libdw calls of libdwfl and libebl, which are not built, for files that it is never given here. */
+#include <gelf.h>
 #include <stddef.h>
 
-int __libdwfl_relocate_value(void)
+int __libdwfl_relocate_value(void *module, Elf *elf, size_t *names, GElf_Word section, GElf_Addr *value)
 {
+    (void)module;
+    (void)elf;
+    (void)names;
+    (void)section;
+    (void)value;
     return -1;
 }
 

@@ -21,6 +21,11 @@ int pf_platform_memory_file(const char *name)
     return (int)syscall(SYS_memfd_create, name, MFD_CLOEXEC);
 }
 
+void pf_platform_memory_path(int fd, char path[PF_PLATFORM_MEMORY_PATH_BYTES])
+{
+    snprintf(path, PF_PLATFORM_MEMORY_PATH_BYTES, "/proc/self/fd/%d", fd);
+}
+
 void pf_platform_sort(void *items, size_t count, size_t bytes,
                       int (*compare)(const void *a, const void *b, void *context), void *context)
 {

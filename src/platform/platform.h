@@ -16,8 +16,11 @@ int pf_platform_exchange(int folder, const char *a, const char *b);
 void pf_platform_sort(void *items, size_t count, size_t bytes,
                       int (*compare)(const void *a, const void *b, void *context), void *context);
 
-/* A file in memory, without a name; -1 with errno: ENOSYS where the system has none. */
+/* A file in memory; -1 with errno. The name is for people. */
 int pf_platform_memory_file(const char *name);
+/* The path by which it can be opened again, as long as it is open. */
+enum { PF_PLATFORM_MEMORY_PATH_BYTES = 32 };
+void pf_platform_memory_path(int fd, char path[PF_PLATFORM_MEMORY_PATH_BYTES]);
 
 /* Closes all descriptors from this one on. */
 void pf_platform_close_from(int first);

@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /* WebAssembly, by Emscripten: files are those of the page or of node. */
 #include <errno.h>
+#include <fcntl.h>
 #include <sched.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/random.h>
+#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
 
@@ -22,11 +25,25 @@ int pf_platform_exchange(int folder, const char *a, const char *b)
     return -1;
 }
 
+/*
+ * All files of the root folder are in memory, until the module ends. What is in /proc/self/fd cannot be opened here, so
+ * the file has a name: by its descriptor, which is the lowest that is free.
+ */
 int pf_platform_memory_file(const char *name)
 {
+    char path[PF_PLATFORM_MEMORY_PATH_BYTES];
+    const int next = open("/", O_RDONLY | O_CLOEXEC);
     (void)name;
-    errno = ENOSYS;
-    return -1;
+    if (next < 0)
+        return -1;
+    close(next);
+    pf_platform_memory_path(next, path);
+    return open(path, O_CREAT | O_TRUNC | O_RDWR | O_CLOEXEC, 0600);
+}
+
+void pf_platform_memory_path(int fd, char path[PF_PLATFORM_MEMORY_PATH_BYTES])
+{
+    snprintf(path, PF_PLATFORM_MEMORY_PATH_BYTES, "/memory-%d", fd);
 }
 
 void pf_platform_close_from(int first)
@@ -124,17 +141,20 @@ static int fail_absent(void)
     return -1;
 }
 
-int memfd_create(const char *name, unsigned flags)
-{
-    (void)name;
-    (void)flags;
-    return fail_absent();
-}
-
 int prctl(int option, ...)
 {
     (void)option;
     return fail_absent();
+}
+
+/* That of the library warns of a missing system call. */
+int getrlimit(int resource, struct rlimit *limit)
+{
+    enum { DESCRIPTORS = 4096 };
+    *limit = (struct rlimit){RLIM_INFINITY, RLIM_INFINITY};
+    if (resource == RLIMIT_NOFILE)
+        limit->rlim_cur = limit->rlim_max = DESCRIPTORS;
+    return 0;
 }
 
 int sched_get_priority_max(int policy)

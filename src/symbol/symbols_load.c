@@ -12,6 +12,7 @@
 
 #include "base/bytes.h"
 #include "base/text.h"
+#include "platform/platform.h"
 #include "symbol/machine.h"
 
 /* When the file of the recording was last written, in seconds since 1970; false: it is not a file. */
@@ -125,12 +126,12 @@ static void load_mapped(struct pf_symbols *symbols, struct pf_module_data *modul
 /* Of a running process: the kernel gives all of one kind the same. */
 static void load_mapped_vdso(struct pf_symbols *symbols, struct pf_module_data *module)
 {
-    char path[32];
+    char path[PF_PLATFORM_MEMORY_PATH_BYTES];
     if (symbols->vdso_file < 0)
         symbols->vdso_file = pf_machine_vdso();
     if (symbols->vdso_file < 0)
         return;
-    snprintf(path, sizeof(path), "/proc/self/fd/%d", symbols->vdso_file);
+    pf_platform_memory_path(symbols->vdso_file, path);
     module->binary = keep_path(symbols, path);
     if (module->binary)
         (void)pf_segment_table_from_elf(module->binary, symbols->allocator, &module->table, NULL);

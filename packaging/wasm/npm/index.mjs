@@ -58,7 +58,12 @@ function redirect(module, number, path) {
     module.FS.open(path, 'w') // takes the lowest number that is free
 }
 
-async function put(module, folder, files) {
+/** When the content was written, as far as that is known: what is made here would be of now. */
+function date(module, path, content) {
+    module.FS.lookupPath(path, { follow: true }).node.timestamp = content.lastModified ?? 0
+}
+
+async function put(module, folder, files, written) {
     const blobs = []
     for (const [name, content] of Object.entries(files))
         if (typeof Blob === 'function' && content instanceof Blob && typeof FileReaderSync === 'function')
@@ -71,6 +76,8 @@ async function put(module, folder, files) {
         for (const { name } of blobs)
             module.FS.symlink(`/blobs/${name}`, `${folder}/${name}`)
     }
+    for (const name of Object.keys(files))
+        date(module, `${folder}/${name}`, written[name])
 }
 
 async function bytesOf(content) {
@@ -94,7 +101,7 @@ export async function run(args, files = {}, environment = {}) {
         module.FS.writeFile('/out', '')
         module.FS.writeFile('/err', '')
     })
-    await put(module, '/work', given)
+    await put(module, '/work', given, files)
     redirect(module, 1, '/out')
     redirect(module, 2, '/err')
     const status = start(args)

@@ -62,11 +62,12 @@ static void put_feature(struct pf_flame_about *about, const struct pf_flame_reco
     end_fact(about, label);
 }
 
+/* Files in archives and in memory may have no time. */
 static void put_date(struct pf_flame_about *about, const char *path)
 {
     int64_t seconds;
     struct tm tm;
-    if (!path || !pf_header_time(path, &seconds))
+    if (!path || !pf_header_time(path, &seconds) || seconds <= 0)
         return;
     const time_t at = (time_t)seconds;
     if (gmtime_r(&at, &tm))

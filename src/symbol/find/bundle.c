@@ -6,7 +6,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -17,6 +16,7 @@
 #include "base/counted.h"
 #include "base/files.h"
 #include "base/locale.h"
+#include "platform/platform.h"
 #include "symbol/find/archive.h"
 
 enum {
@@ -346,7 +346,7 @@ static bool is_among_last(int fd)
 
 static const char *take_into_memory(struct unpacking *u, struct held *held)
 {
-    const int fd = memfd_create("perfile", MFD_CLOEXEC);
+    const int fd = pf_platform_memory_file("perfile");
     if (fd < 0)
         return pf_error_text(errno);
     const char *wrong = is_among_last(fd) ? pf_error_text(EMFILE) : take_bytes(u, &held->member, fd);
@@ -382,7 +382,7 @@ bool pf_bundle_path(const struct pf_find_options *options, const char *name, cha
         return snprintf(path, PF_BUNDLE_PATH_BYTES, "%s/%s", options->bundle_dir, name) < PF_BUNDLE_PATH_BYTES;
     const struct held *held = find_held(options, name);
     if (held)
-        snprintf(path, PF_BUNDLE_PATH_BYTES, "/proc/self/fd/%d", held->fd);
+        pf_platform_memory_path(held->fd, path);
     return held != NULL;
 }
 
