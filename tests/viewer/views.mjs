@@ -398,7 +398,7 @@ async function testChartOfCpu(browser) {
 /* Wake-ups: an arrow from the row of a thread to that of another one, when it was woken, where both are drawn. */
 async function testWakes(browser) {
   const page = await openView(browser, `(() => { const data = planted.small(); data.intervals.waker.fill(0);
-    open(tracks, { data }); shown.view.setMode("threads"); shown.view.draw(); })()`);
+    open(tracks, { data }); shown.view.draw(); })()`);
   const wakes = () => page.evaluate(`(v => v.wakesOf(v.panes[0], 0).map(({ from, to, x }) =>
     [v.rows[from].row.label, v.rows[to].row.label, Math.round((x - v.panes[0].x) / v.panes[0].width * 10)].join(" ")))(shown.view)`);
   const pressed = () => page.evaluate("(b => [b.hidden, b.getAttribute('aria-pressed')].join())(shown.view.wakesButton)");
@@ -406,10 +406,14 @@ async function testWakes(browser) {
   await page.evaluate("shown.view.wakesButton.click()");
   await page.settle();
   equal("the button is pressed", await pressed(), "false,true");
+  equal("and threads are listed", await page.evaluate("shown.view.mode"), "threads");
   equal("of those in time and view, the last first", (await wakes()).filter(wake => /parser/.test(wake)), ["main parser 2"]);
   await page.evaluate("shown.view.window.set(3e9, 4e9)");
   await page.settle();
   equal("of what is zoomed to", (await wakes()).filter(wake => /parser/.test(wake)), []);
+  await page.evaluate("shown.view.window.set(9e8, 11e8)");
+  await page.settle();
+  equal("a thread that is ready is not woken again", (await wakes()).filter(wake => /writer/.test(wake)).length, 1);
   await page.evaluate("shown.view.setMode('cpus'); shown.view.draw()");
   equal("rows of CPUs have none", await pressed(), "true,true");
   equal("no error", page.errors.join("; "), "");

@@ -3,7 +3,7 @@
 "use strict";
 const trackDrawing = (() => {
 const T = overTime, { ALL, CPU, PROCESS, THREAD, spread, addWaits, ownersOf } = trackRows;
-const AXIS = 26, NARROW = 560, WAIT = 4, ROW_HIGH = 34, LOST = 0;
+const AXIS = 26, NARROW = 560, WAIT = 4, ROW_HIGH = 34, LOST = 0, BLOCKED = 2;
 /* What happened at a time: its name, its colour, its form. */
 const MARKS = [["lost samples", "more", "down"], ["throttled", "wait", "square"], ["fork", "text", "up"],
   ["exec", "accent", "round"], ["exit", "quiet", "cross"], ["event", "quiet", "line"]];
@@ -202,14 +202,14 @@ class Drawing {
     }
     return found;
   }
-  /* When a thread was woken by another one that is drawn, once in a few pixels for the same two: {x, from, to (rows)}. */
+  /* When a blocked thread was woken by another one that is drawn, once in a few pixels for the same two: {x, from, to (rows)}. */
   wakesOf(pane, at) {
-    const rows = this.rowsOfThreads(at), { from, to, waker } = pane.data.intervals, found = new Map();
+    const rows = this.rowsOfThreads(at), { from, to, state, waker } = pane.data.intervals, found = new Map();
     for (const [thread, row] of rows) {
       const list = T.partOf(pane.intervals, thread);
       for (let k = T.firstAt(list, from, this.window.to) - 1; k >= 0 && to[list[k]] >= this.window.from; k--) {
         const by = rows.get(waker[list[k]]), x = this.xOf(pane, to[list[k]]);
-        if (by !== undefined && by !== row && to[list[k]] < this.window.to) found.set([x >> 3, by, row].join(), { x: Math.round(x) + .5, from: by, to: row });
+        if (state[list[k]] === BLOCKED && by !== undefined && by !== row && to[list[k]] < this.window.to) found.set([x >> 3, by, row].join(), { x: Math.round(x) + .5, from: by, to: row });
       }
     }
     return [...found.values()];

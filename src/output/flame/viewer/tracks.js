@@ -123,8 +123,10 @@ class Tracks extends withTrackKeys(trackDrawing.Drawing) {
     this.calls.onByDay?.(on);
     this.later();
   }
+  /* They are between rows of threads, which are listed then. */
   setWakes(on) {
     this.wakes = on;
+    if (on && !this.rows.some(({ row }) => row.kind === THREAD)) this.setMode("threads");
     this.later();
   }
   /* The rows, as they are searched and opened. */
