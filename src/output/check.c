@@ -236,18 +236,12 @@ static int write_check_text(struct perfile_reader *reader, const struct perfile_
     if (result < 0)
         return result;
     const struct perfile_counts *counts = perfile_reader_counts(reader);
-    if (!checked.findings) {
-        pf_output_put_color(out, options, PF_GREEN, "valid");
-        pf_put_format(out, ": %s and %s, no findings\n", pf_count_of(counts->records, "records", records),
-                      pf_count_of(counts->samples, "samples", samples));
-        return 0;
-    }
-    pf_output_put_color(out, options, PF_RED, "damaged");
+    pf_output_put_color(out, options, checked.findings ? PF_RED : PF_GREEN, checked.findings ? "damaged" : "valid");
     pf_put_format(out, ": %s and %s are complete, %s, %s\n", pf_count_of(counts->records, "records", records),
                   pf_count_of(counts->samples, "samples", samples),
                   pf_count_of(counts->bytes_lost, "bytes are not accounted for", bytes),
                   pf_count_of(checked.findings, "findings", findings));
-    return 1;
+    return checked.findings != 0;
 }
 
 static int write_check_json(struct perfile_reader *reader, const struct perfile_output_options *options,

@@ -50,7 +50,7 @@ SCREENS = [
     ('table functions two-events.perf.data', 'event overhead_children'),
     (f'table maps {DEMO}', 'pid filename'),
     (f'query top {DEMO}', 'event weight'),
-    (f'check {DEMO}', 'valid: samples, findings'),
+    (f'check {DEMO}', 'valid: samples complete,'),
     (f'evlist {DEMO}', 'cpu-clock page-faults'),
     (f'dump {DEMO}', 'header data'),
     (f'buildid-list {DEMO}', '/usr/bin/gzip'),
