@@ -45,6 +45,7 @@ static const struct exit_of exits[] = {
     {"an instruction that is cut", CODE("\x48\x83"), .number = NONE},
     {"call of the next instruction; pop %ebx; ret, 32 bits", CODE("\xe8\0\0\0\0\x5b\xc3"), .is_32 = true,
      .has_exit = true, .number = BX, .saved = NONE},
+    {"mov (%si),%bp at the end, an address of 16 bits", CODE("\x67\x8b\x2c"), .is_32 = true, .number = NONE},
     {"add $12,%esp; pop %ebx; ret, 32 bits", CODE("\x83\xc4\x0c\x5b\xc3"), .is_32 = true, .has_exit = true,
      .offset = 16, .number = BX, .saved = 12},
 };

@@ -11,6 +11,7 @@ enum {
     MAX_OFFSET = 1 << 24,
     REX_W = 8,
     REX_R = 4,
+    REX_X = 2,
     REX_B = 1,
     NO_REGISTER = 0xff,
 };
@@ -41,19 +42,23 @@ static int32_t load_offset(const uint8_t *code, unsigned bytes)
     return bytes == 1 ? (int8_t)*code : bytes == 4 ? (int32_t)pf_load32(code, PF_NATIVE_BIG_ENDIAN) : 0;
 }
 
-/* The base of an address, and what is added to it. Addresses with an index have no base that would count here. */
+/*
+ * The base of an address, and what is added to it. Addresses with an index have no base that would count here, nor have
+ * those of 16 bits, which are shorter than their first byte makes them seem.
+ */
 static void read_address(struct operands *o, unsigned mod)
 {
-    const uint8_t *at = o->code + o->insn.modrm + 1;
-    unsigned base = o->code[o->insn.modrm] & 7;
-    bool has_index = false;
-    if (base == PF_CODE_SP) {
-        has_index = (*at >> 3 & 7) != PF_CODE_SP || (o->insn.rex & 2);
-        base = *at++ & 7;
-    }
-    const bool has_base = !has_index && !(mod == 0 && base == PF_CODE_FP);
-    o->rm = has_base ? (uint8_t)(base | (o->insn.rex & REX_B) << 3) : NO_REGISTER;
-    o->offset = load_offset(at, mod == 1 ? 1 : mod == 2 ? 4 : 0);
+    const unsigned first = o->insn.modrm + 1u, bytes = mod == 1 ? 1 : mod == 2 ? 4 : 0;
+    const bool has_sib = (o->code[o->insn.modrm] & 7) == PF_CODE_SP;
+    o->rm = NO_REGISTER;
+    if (first + has_sib + bytes > o->insn.bytes)
+        return;
+    const uint8_t last = o->code[first - 1 + has_sib], base = last & 7;
+    const bool has_index = has_sib && ((last >> 3 & 7) != PF_CODE_SP || (o->insn.rex & REX_X));
+    if (has_index || (mod == 0 && base == PF_CODE_FP))
+        return;
+    o->rm = (uint8_t)(base | (o->insn.rex & REX_B) << 3);
+    o->offset = load_offset(o->code + first + has_sib, bytes);
 }
 
 static void read_operands(struct operands *o)
