@@ -138,16 +138,16 @@ static const struct {
     {PERFILE_TROUBLE_CUT_STACKS, "stack dumps end before the outermost caller; record with --call-graph dwarf,65528",
      "truncated"},
     {PERFILE_TROUBLE_FULL_STACKS,
-     "callchains have all frames that were asked for, and no outermost caller; record after: "
+     "callchains were cut at the maximum depth; before recording: "
      "sysctl kernel.perf_event_max_stack=1024",
      "too deep"},
     {PERFILE_TROUBLE_NO_FILE,
      "the files are not on this machine; --symfs DIR, --archive FILE or DEBUGINFOD_URLS find them"},
     {PERFILE_TROUBLE_OTHER_BUILD,
      "the files here are a different build; --symfs DIR, --archive FILE or DEBUGINFOD_URLS find the recorded ones"},
-    {PERFILE_TROUBLE_NO_NAMES, "stripped, and no debug file is here; set DEBUGINFOD_URLS, or install debug symbols"},
+    {PERFILE_TROUBLE_NO_NAMES, "stripped, and there is no debug file; set DEBUGINFOD_URLS, or install debug symbols"},
     {PERFILE_TROUBLE_NO_KERNEL,
-     "nothing here has the symbols of that kernel; --kallsyms, --vmlinux or --archive FILE have them"},
+     "this machine has no symbols of that kernel; use --kallsyms, --vmlinux or --archive FILE"},
     {PERFILE_TROUBLE_NO_JIT_MAP,
      "JIT-compiled code, without a perf-PID.map or jitdump file that can be used; java "
      "needs -XX:+UnlockDiagnosticVMOptions -XX:+DumpPerfMapAtExit -XX:+PreserveFramePointer, node --perf-basic-prof, "

@@ -62,7 +62,7 @@ static const struct pf_option output_options[] = {
     PF_VALUES(CHOICE, "gcc", 0, "VERSION", PF_OWN(gcc), .table = gcc_versions,
               "gcov: the version of GCC that reads it [12]."),
     PF_FLAG("kernel", 0, PF_OWN(kernel), "Of the kernel, whose vmlinux is --binary, instead of processes."),
-    PF_FLAG("force", 'f', PF_OWN(force), "Use --binary although its build id is another one than the recorded one."),
+    PF_FLAG("force", 'f', PF_OWN(force), "Use --binary even if its build id differs from the recorded one."),
     PF_ROW(NUMBER, "limit-traces", 0, "N", PF_OWN(max_traces),
            "Keep at most N distinct branches with the code after them [16777216]; more are an error."),
     PF_OPTION_ITRACE,
@@ -238,7 +238,7 @@ static int read_all(struct run *run)
 static const char *match_text(const struct perfile_pgo_binary *binary)
 {
     return binary->match == PERFILE_PGO_MATCH_BUILD_ID ? "its build id matches"
-           : binary->match == PERFILE_PGO_MATCH_FORCED ? "its build id is another one (--force)"
+           : binary->match == PERFILE_PGO_MATCH_FORCED ? "its build id differs (--force)"
                                                        : "matched by its name: no build id was recorded";
 }
 

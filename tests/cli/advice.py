@@ -34,16 +34,16 @@ MAPPED2 = (f'record MMAP2 misc=0x4002 pid=7 tid=7 addr=0x500000 len=0x10000 pgof
 WRONG = {
     'broken': (mapped('/usr/bin/gzip') + sample(0x400010, 7), '100% of the callchains are broken: code without '
                'frame pointers; record with perfile record --call-graph auto, or build with -fno-omit-frame-pointer (gzip)'),
-    'full': (mapped('/usr/bin/gzip') + sample(*range(0x400010, 0x400010 + 127)), '100% of the callchains have all frames that were asked '
-             'for, and no outermost caller; record after: sysctl kernel.perf_event_max_stack=1024'),
+    'full': (mapped('/usr/bin/gzip') + sample(*range(0x400010, 0x400010 + 127)), '100% of the callchains were cut at the maximum '
+             'depth; before recording: sysctl kernel.perf_event_max_stack=1024'),
     'missing': (mapped('/usr/bin/missing') + sample(0x400010), 'no symbols for missing: the files are not on this machine; '
                 '--symfs DIR, --archive FILE or DEBUGINFOD_URLS'),
-    'stripped': (mapped('/usr/bin/gzip') + sample(0x400010), 'no symbols for gzip: stripped, and no debug file is here; set '
+    'stripped': (mapped('/usr/bin/gzip') + sample(0x400010), 'no symbols for gzip: stripped, and there is no debug file; set '
                  'DEBUGINFOD_URLS, or install debug symbols'),
     'other': (MAPPED2 + sample(0x500010), 'no symbols for other (build id unknown here, abababababab recorded): the files here '
               'are a different build'),
     'kernel': (mapped('[kernel.kallsyms]_text', 0xffffffff81000000, 1, -1) + sample(0xffffffff81000010, misc=1),
-               'no symbols for [kernel.kallsyms]: nothing here has the symbols of that kernel; --kallsyms'),
+               'no symbols for [kernel.kallsyms]: this machine has no symbols of that kernel; use --kallsyms'),
     'jit': (mapped('//anon', 0x600000) + sample(0x600010), 'no symbols for [JIT] tid 7: JIT-compiled code, without a '
             'perf-PID.map or jitdump file that can be used; java needs -XX:+UnlockDiagnosticVMOptions -XX:+DumpPerfMapAtExit'),
     'fine': (mapped('/usr/bin/gzip') + sample(0x400010, 0x400020, 0x400030, 0x400040, 7), 'no symbols for gzip: stripped'),
@@ -106,7 +106,7 @@ def main():
             return done.returncode, lines
 
         lines = run('export', '--format', 'folded', 'full', 'broken', 'full')[1]
-        expect('shares of several recordings', lines and ' 100% of the callchains have all' in ''.join(lines), lines)
+        expect('shares of several recordings', lines and ' 100% of the callchains were cut' in ''.join(lines), lines)
         for one, (_, said) in WRONG.items():
             status, lines = run('flame', '--format', 'folded', one)
             got = [line for line in lines if line.startswith(f'perfile: {one}: {said}')]
