@@ -4,6 +4,7 @@
 #include "analysis/calls/functions.h"
 #include "analysis/delivered.h"
 #include "base/error.h"
+#include "base/locale.h"
 #include "hwtrace/decoding.h"
 
 /* What the attr of the event has besides, by which it is recognized. */
@@ -24,7 +25,8 @@ struct task {
 struct calls {
     const struct perfile_allocator *allocator;
     struct perfile_reader *reader;
-    struct pf_decoding *decoding; /* NULL: there is no trace that has calls */
+    struct pf_decoding *decoding; /* NULL: there are no calls, */
+    char why[320];                /* which this says why */
     struct pf_trace_code code;
     struct pf_call_functions functions;
     struct pf_call_stacks stacks;
@@ -337,8 +339,7 @@ static void report_missing(void *context, pf_on_note *notify, void *notify_conte
     if (!notify)
         return;
     if (!calls->decoding)
-        notify(notify_context, "No calls are known: the recording has no trace of Intel PT, Intel BTS or CoreSight "
-                               "that is decoded here, or it is a stream.");
+        notify(notify_context, calls->why);
     else
         pf_decoding_report(calls->decoding, say, &(struct listener){notify, notify_context});
     if (calls->decoding && calls->of_stacks && !calls->has_times)
@@ -376,26 +377,43 @@ static void make_event(struct calls *calls)
                                           .scale = 1};
 }
 
-static int open_trace(struct calls *calls, const struct pf_find_options *find, struct perfile_error *error)
+/* No calls are known, and why. */
+static int have_none(struct calls *calls, const char *why)
+{
+    pf_decoding_close(calls->decoding);
+    calls->decoding = NULL;
+    pf_format(calls->why, sizeof(calls->why), "No calls are known: %s.", why);
+    return 0;
+}
+
+static int open_decoding(struct calls *calls, struct perfile_error *error)
 {
     const struct pf_decoding_options how = {.allocator = calls->allocator, .letters = "be", .usual = ""};
+    struct perfile_error why;
+    const int result = pf_decoding_open(calls->reader, &how, &calls->decoding, &why);
+    if (result == PERFILE_ERROR_ABSENT)
+        return have_none(calls, "the recording has no hardware trace, or is a stream");
+    if (result == PERFILE_ERROR_UNSUPPORTED)
+        return have_none(calls, why.message);
+    if (result == PERFILE_ERROR_ARGUMENT || (result == 0 && !pf_decoding_has_calls(calls->decoding)))
+        return have_none(calls, "this trace does not have them; those of Intel PT, Intel BTS and CoreSight do");
+    if (result < 0 && error)
+        *error = why;
+    return result;
+}
+
+static int open_trace(struct calls *calls, const struct pf_find_options *find, struct perfile_error *error)
+{
     const struct pf_code_source source = pf_trace_code_source(&calls->code);
-    int result = pf_decoding_open(calls->reader, &how, &calls->decoding, error);
-    if (result == PERFILE_ERROR_ABSENT || result == PERFILE_ERROR_UNSUPPORTED)
-        return 0;
-    if (result == PERFILE_ERROR_ARGUMENT || (result == 0 && !pf_decoding_has_calls(calls->decoding))) {
-        pf_decoding_close(calls->decoding);
-        calls->decoding = NULL;
-        return 0;
-    }
-    if (result == 0 && find)
-        result = pf_trace_code_open(calls->reader, find, &calls->code.reader, error);
-    if (result < 0)
+    int result = open_decoding(calls, error);
+    if (result < 0 || !calls->decoding)
         return result;
     calls->has_times = pf_decoding_has_times(calls->decoding);
-    if (calls->code.reader)
+    if (find)
+        result = pf_trace_code_open(calls->reader, find, &calls->code.reader, error);
+    if (result == 0 && find)
         pf_decoding_use_code(calls->decoding, &source);
-    return 0;
+    return result;
 }
 
 static int open_calls(struct calls *calls, const struct pf_synthesizer_options *options, struct perfile_error *error)
