@@ -40,6 +40,11 @@ int perfile_code_open(struct perfile_reader *reader, const struct perfile_symbol
     return result < 0 ? result : pf_trace_code_open(reader, &find, code, error);
 }
 
+bool pf_trace_code_was_short(const struct perfile_code_reader *code)
+{
+    return code && pf_memory_was_short(&code->watch.allocator);
+}
+
 struct pf_symbols *pf_trace_code_symbols(const struct perfile_code_reader *code)
 {
     return code->symbols;

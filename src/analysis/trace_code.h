@@ -11,6 +11,8 @@
 /* As perfile_code_open, by options that are complete. */
 int pf_trace_code_open(struct perfile_reader *reader, const struct pf_find_options *find,
                        struct perfile_code_reader **code, struct perfile_error *error);
+/* Memory was short while code or symbols were looked for: what was decoded since may be wrong. NULL is allowed. */
+bool pf_trace_code_was_short(const struct perfile_code_reader *code);
 struct pf_symbols *pf_trace_code_symbols(const struct perfile_code_reader *code);
 
 /* Without a session there is no code. */

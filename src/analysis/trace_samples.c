@@ -276,6 +276,8 @@ static int next_sample(void *context, uint64_t time, struct pf_synthesized *made
     struct trace *trace = context;
     struct pf_decoded decoded;
     const int result = pf_decoding_next(trace->decoding, time, &decoded, error);
+    if (PF_UNLIKELY(pf_trace_code_was_short(trace->code.reader)))
+        return pf_fail_memory(error, "trace");
     if (result <= 0)
         return result < 0 ? result : take_notice(trace, error);
     if (decoded.error)

@@ -117,6 +117,9 @@ def main():
         lines = [[*verb, program] for verb in VERBS + EXPORTS * every if program]
         lines += [['diff', '--noise', '5%', program, program]] if program else []
         lines += [['dump', tracepoint], ['check', tracepoint], ['script', tracepoint], ['report', tracepoint], ['script', jit], ['report', jit]]
+        symfs, flow = (os.path.join(data, file) for file in ('intel-pt', 'intel-pt-overflow.perf.data'))
+        lines += [[*verb, '--symfs', symfs, flow] for verb in (['table', 'calls'], ['flame', '--calls', '--format', 'html'],
+                                                               ['export', '--calls', '--format', 'chrome'])]
         parquet = folder / 'rows.parquet'
         subprocess.run([perfile, 'table', '-q', 'samples', '--format', 'parquet', '-o', parquet, tracepoint], check=True)
         lines += [['query', 'SELECT comm, sum(period) FROM rows GROUP BY comm', parquet]]

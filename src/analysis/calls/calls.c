@@ -274,6 +274,8 @@ static int find_task(struct calls *calls, uint64_t time, struct perfile_error *e
     struct pf_decoded decoded;
     const bool ends = time == UINT64_MAX && !calls->waiting;
     int result = calls->at_end ? 0 : pf_decoding_next(calls->decoding, time, &decoded, error);
+    if (pf_trace_code_was_short(calls->code.reader))
+        return pf_fail_memory(error, "calls");
     if (result > 0)
         return take_decoded(calls, &decoded) ? 1 : pf_fail_memory(error, "calls");
     if (result == 0)
