@@ -285,6 +285,30 @@ function compareMarks(what, recording, { data }) {
   check(`${what}: losses`, listed(lost) === listed(wanted.losses), [listed(lost), listed(wanted.losses)]);
 }
 
+/* Lanes: the events of each tracepoint with their fields, as `perfile table samples` has them, or one of so many of them. Switches are
+ * times off CPU instead. */
+function compareLanes(what, recording, { data }) {
+  /* Without tracepoints there is no such column. */
+  const { columns, rows } = JSON.parse(ask("table", "samples", "--columns", "time,tid,event,trace", "--format", "json", recording) || '{"columns":[],"rows":[]}'),
+    at = name => columns.findIndex(column => column.name === name),
+    wanted = new Map(),
+    { lanes } = data;
+  for (const row of rows) {
+    const name = row[at("event")];
+    if (row[at("trace")] === null || (name === "sched:sched_switch" && data.intervals.to.length)) continue;
+    if (!wanted.has(name)) wanted.set(name, []);
+    wanted.get(name).push([row[at("time")] - data.first, row[at("tid")], row[at("trace")]]);
+  }
+  check(`${what}: lanes`, (lanes?.list ?? []).map(({ name }) => name).sort().join() === [...wanted.keys()].sort().join(), [lanes?.list, [...wanted.keys()]]);
+  for (const { name, stride, seen: recorded, order } of lanes?.list ?? []) {
+    const mine = [...order].map(i => [lanes.time[i], data.threads.tid[lanes.thread[i]], lanes.text[i]]),
+      left = (wanted.get(name) ?? []).filter((row, i) => i % stride === 0);
+    check(`${what}: events of ${name}`, JSON.stringify(mine) === JSON.stringify(left), [mine.slice(0, 3), left.slice(0, 3), mine.length, left.length]);
+    check(`${what}: how many there are of ${name}`, recorded === wanted.get(name)?.length && order.length <= 2000 && (stride === 1 || order.length > 1000), [recorded, stride, order.length]);
+    seen.thinned += stride > 1;
+  }
+}
+
 /* In a page that compares, the recording before has the times that it has alone, from its own start. */
 function compareBefore(recording, { data: alone }, { data: both }) {
   const first = both.beforeTimes.first,
@@ -559,6 +583,30 @@ function assembled(name, text, options = []) {
   writeFileSync(path, execFileSync(assemble, options, { input: description.join("\n") + "\n", maxBuffer: 1 << 26 }));
   return path;
 }
+/* Tracing data with a format for each tracepoint of the system, whose fields follow those that all have: [type, name, bytes]. */
+const COMMON = [["unsigned short", "common_type", 2], ["unsigned char", "common_flags", 1], ["unsigned char", "common_preempt_count", 1], ["int", "common_pid", 4]];
+function formatOf({ name, id, fields, print }) {
+  let offset = 0;
+  const lines = [...COMMON, ...fields].map(([type, field, bytes]) => `\tfield:${type} ${field};\toffset:${(offset += bytes) - bytes};\tsize:${bytes};\tsigned:${type[0] === "u" ? 0 : 1};\n`);
+  return `name: ${name}\nID: ${id}\nformat:\n${lines.slice(0, 4).join("")}\n${lines.slice(4).join("")}\nprint fmt: ${print}\n`;
+}
+function tracingData(tracepoints) {
+  const number = (value, bytes) => { const made = Buffer.alloc(bytes); made.writeUInt32LE(value); return made; },
+    sized = text => [number(text.length, 8), text];
+  const parts = [Buffer.from([0x17, 8, 0x44]), "tracing0.6\0", Buffer.from([0, 8]), number(4096, 4), "header_page\0", ...sized("x\n"), "header_event\0", ...sized("x\n"),
+    number(0, 4), number(tracepoints.length, 4), ...tracepoints.flatMap(point => [`${point.system}\0`, number(1, 4), ...sized(formatOf(point))]), number(0, 4), number(0, 4), number(0, 8)];
+  return Buffer.concat(parts.map(part => Buffer.from(part))).toString("hex");
+}
+/* Wake-ups, more than a page has, beside samples of a clock. */
+const WAKES = { system: "sched", name: "sched_wakeup", id: 315, fields: [["int", "pid", 4], ["int", "prio", 4]], print: '"pid=%d <prio>=%d", REC->pid, REC->prio' };
+function wakeUps(count) {
+  const type = "sample_type=TID|TIME|ID|RAW", id = "pid=5 tid=5";
+  const lines = [`attr type=1 config=0 ${type} sample_period_or_freq=1000 ids=1 name="cpu-clock"`, `attr type=2 config=315 ${type} sample_period_or_freq=1 ids=2 name="sched:sched_wakeup"`,
+    `feature TRACING_DATA hex:${tracingData([WAKES])}`, "feature EVENT_DESC"];
+  for (let i = 0; i < count; i++)
+    lines.push(`sample event=0 ${id} time=${1000 * i + 1000} id=1 raw=u32:4,u32:0`, `sample event=1 ${id} time=${1000 * i + 1300} id=2 raw=u32:20,u16:315,u16:0,u32:5,u32:${i},u32:120,zeros:4`);
+  return lines.join("\n");
+}
 /* A hole in its middle, and its end is not there. */
 function damaged(recording) {
   const path = join(made, `damaged-${basename(recording)}`),
@@ -574,7 +622,7 @@ function damaged(recording) {
 const pageOf = (recording, ...options) => ask("flame", "--no-inline", "--format", "html", ...options, recording);
 /* As large as these shares of what the whole page has packed. */
 const SHARES = [1, 0.9, 0.3];
-const seen = { joined: 0, cut: 0, branches: 0, inlined: 0, pairs: {} };
+const seen = { joined: 0, cut: 0, branches: 0, inlined: 0, thinned: 0, pairs: {} };
 async function comparePages(recording, options) {
   const whole = pageOf(recording, ...options),
     packed = /"packed":"([^"]*)"/.exec(whole)[1].length;
@@ -600,13 +648,14 @@ async function comparePages(recording, options) {
   if (options.length) return;
   const page = decode(whole);
   compareMarks(recording, recording, page);
+  compareLanes(recording, recording, page);
   const both = decode(pageOf(recording, "--before", recording));
   compareBefore(recording, page, both);
   comparePair(recording, recording, both);
 }
 
 const inputs = recordings.map(path => (path.endsWith(".golden") ? assembled(basename(path, ".golden"), readFileSync(path, "utf8")) : path));
-if (assemble) inputs.push(assembled("clock", clockAndSwitches(1)), assembled("deep", deepStacks(), ["--big-endian"]), damaged(recordings[0]));
+if (assemble) inputs.push(assembled("wakes", wakeUps(5000)), assembled("clock", clockAndSwitches(1)), assembled("deep", deepStacks(), ["--big-endian"]), damaged(recordings[0]));
 for (const recording of inputs) {
   const rows = [...reportedSums(recording, ["--no-children"]).sums].sort((a, b) => b[1][0] - a[1][0]);
   const [, comm, dso] = (rows[0]?.[0] ?? "").split("\n");
@@ -652,5 +701,6 @@ if (assemble) {
 }
 for (const recording of recordings.filter(path => /jit\.perf/.test(path))) compareCode(recording);
 check("some reports are of branches", !inputs.some(path => /branches/.test(path)) || seen.branches, seen);
+check("some lanes are too long", !assemble || seen.thinned, seen);
 check("some pages have joined samples and cut stacks", !assemble || (seen.joined && seen.cut), seen);
 finish();

@@ -18,7 +18,7 @@ const here = dirname(fileURLToPath(import.meta.url));
 const text = (...parts) => readFileSync(join(...parts), "utf8");
 function makePage() {
   const path = join(folder, "views.html"),
-    scripts = ["query", "timeindex", "overtime", "trackrows", "trackdraw", "trackkeys", "tracks", "chart", "heat"].filter(name => existsSync(join(viewer, name + ".js")));
+    scripts = ["query", "timeindex", "overtime", "trackrows", "trackdraw", "trackkeys", "tracklanes", "tracks", "chart", "heat"].filter(name => existsSync(join(viewer, name + ".js")));
   writeFileSync(
     path,
     `<!DOCTYPE html><html lang="en" data-ready><head><meta charset="utf-8"><title>views</title>
@@ -101,6 +101,28 @@ async function testOwners(browser) {
   const owners = await page.evaluate(`shown.view.model.cpus.map(row => [...new Set(shown.view.bucketsOf(row, 0).owners)].map(t => t < 0 ? "-" : shown.view.data.strings[shown.view.data.threads.comm[t]]).sort().join())`);
   equal("C8: who ran on each CPU", owners, ["main", "-,parser,writer", "-,hel<b>per"]);
   equal("no error", page.errors.join("; "), "");
+}
+/* C8: events of tracepoints are lanes, with their fields as text, by pointer and by keys; that of the samples is none. */
+const LANES = `Object.assign(planted.small(), { lanes: (data => ({ time: Float64Array.of(1e9, 3e9, 3.5e9, 2e9, 4e9), thread: Int32Array.of(0, 1, 0, 1, 1),
+  text: ["pid=<b>1", "pid=2", "pid=3", "nr=4", "nr=5"], list: [{ name: "sched:sched_waking", stride: 2, seen: 1234, order: Int32Array.of(0, 1, 2) },
+  { name: "irq:softirq", stride: 1, seen: 2, order: Int32Array.of(3, 4) }, { name: data.meta.events[0].name, stride: 1, seen: 0, order: new Int32Array(0) }] }))(planted.small()) })`;
+async function testLanes(browser) {
+  const page = await openView(browser, `open(tracks, { data: ${LANES} })`), said = () => page.text(".hear[role=status]");
+  equal("a row of all lanes follows All", (await labels(page)).slice(0, 3), ["All, 1.40 CPUs", "Events, 5 events", "main, process 100, 1.30 CPUs"]);
+  await page.evaluate("document.querySelector('[role=treeitem]').focus()");
+  for (const key of ["ArrowDown", "ArrowRight", "ArrowRight"]) await page.key(key);
+  await page.settle();
+  equal("which opens", (await labels(page)).slice(1, 4), ["Events, 5 events", "sched_waking, 3 events", "softirq, 2 events"]);
+  await page.key("ArrowRight");
+  like("a key goes to the next event and says its fields", await said(), /^sched:sched_waking · 1\.0+ s .*: pid=<b>1 · one of 2 events is in the page, of 1,234$/);
+  await page.key("ArrowRight");
+  like("and on", await said(), /^sched:sched_waking · 3\.0+ s .*: pid=2 · one/);
+  await page.key("ArrowLeft");
+  like("and back", await said(), /: pid=<b>1/);
+  const at = await spot(page, "softirq", 4e9);
+  await page.move(at.x, at.y);
+  like("so does the pointer", await tip(page), /^irq:softirq · 4\.0+ s .*: nr=5$/);
+  await leave(page, "tracks-lanes");
 }
 async function testTracks(browser) {
   const page = await openView(browser, "open(tracks, { data: planted.small() })");
@@ -551,7 +573,7 @@ const browser = await openBrowser(program);
 try {
   if (process.argv.includes("--measure")) await measure(browser);
   else
-    for (const test of [testOpened, testOwners, testTracks, testTracksKeys, testAxis, testSums, testCompared, testSmall, testJoined, testLong, testBare, testChart, testChartOfCpu, testWakes, testManyThreads,
+    for (const test of [testOpened, testOwners, testLanes, testTracks, testTracksKeys, testAxis, testSums, testCompared, testSmall, testJoined, testLong, testBare, testChart, testChartOfCpu, testWakes, testManyThreads,
       testChartKeys, testHeat, testHeatSmall]) await test(browser);
 } finally {
   await browser.close();

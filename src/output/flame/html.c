@@ -13,12 +13,17 @@
  *     samples.*         as pf_page_column says; no counts: all are 1
  *     intervals.*       times off CPU: thread; to: zigzag of what was added to that before; length, state (see
  *                       pf_wait_state); waker: thread + 1, 0: not known; stack: zigzag of what was added to the node
- * before marks.*, losses.* thread, time: zigzag of what was added to the one before, kind, value (of a fork the new
- * thread); time, count. Parts without rows are not there totals.*          of a cut tree, for each event and function:
- * function, self, total branches          JSON: a report of branches, as `perfile report --format json` has it code
- * JSON: see code.c A comparison of several recordings has "verdicts": two texts with a letter for each function of the
- * set, itself and with callees: u, s, m, l, or - for none. A page that is compared with another recording has
- * before.stacks, before.threads, before.samples, before.intervals, before.marks and before.losses of that, too, and
+ *                       before
+ *     marks.*, losses.* thread, time: zigzag of what was added to the one before, kind, value (of a fork the new
+ *                       thread); time, count. Parts without rows are not there
+ *     lanes             JSON: of each tracepoint its name, one of how many of its events is there, how many were
+ *                       recorded, and how many follow in lanes.*: time as above, thread; text: JSON, the fields
+ *     totals.*          of a cut tree, for each event and function: function, self, total
+ *     branches          JSON: a report of branches, as `perfile report --format json` has it
+ *     code              JSON: see code.c
+ * A comparison of several recordings has "verdicts": two texts with a letter for each function of the set, itself and
+ * with callees: u, s, m, l, or - for none. A page that is compared with another recording has before.stacks,
+ * before.threads, before.samples, before.intervals, before.marks, before.losses and before.lanes of that, too, and
  * "beforeTimes": its functions follow the others, its times are its own.
  */
 #include "output/flame/flame.h"
@@ -507,6 +512,57 @@ static void put_losses(struct writer *w, const struct pf_flame_times *times, uin
     end_part(&w->pack, "losses.count", times->loss_count);
 }
 
+/* Of each lane: the event, one of how many points is there, how many were recorded, and how many follow. */
+static size_t put_lane_names(struct writer *w, const struct pf_flame_lanes *lanes)
+{
+    size_t points = 0;
+    for (size_t i = 0; i < lanes->count; i++) {
+        const struct pf_lane *lane = &lanes->lanes[i];
+        if (!lane->count)
+            continue;
+        pf_put_string(&w->pack.text, points ? ",[" : "[[");
+        pf_put_json_string(&w->pack.text, lane->event->name, strlen(lane->event->name));
+        pf_put_format(&w->pack.text, ",%" PRIu64 ",%" PRIu64 ",%zu]", lane->stride, lane->seen, lane->count);
+        points += lane->count;
+    }
+    if (points) {
+        pf_put_char(&w->pack.text, ']');
+        end_part(&w->pack, "lanes", 1);
+    }
+    return points;
+}
+
+enum lane_part { LANE_TIME, LANE_THREAD, LANE_TEXT, LANE_PARTS };
+
+static void put_point(struct writer *w, const struct pf_lane_point *point, enum lane_part part, uint64_t *time)
+{
+    if (part == LANE_TIME)
+        put_step(&w->pack, time, point->time);
+    else if (part == LANE_THREAD)
+        put_number(&w->pack, point->thread);
+    else
+        pf_put_json_string(&w->pack.text, point->text, strlen(point->text));
+}
+
+static void put_lanes(struct writer *w, const struct pf_flame_lanes *lanes, uint64_t first)
+{
+    static const char *const names[] = {"lanes.time", "lanes.thread", "lanes.text"};
+    const size_t points = put_lane_names(w, lanes);
+    for (unsigned part = 0; points && part < LANE_PARTS; part++) {
+        uint64_t time = first;
+        size_t put = 0;
+        for (size_t i = 0; i < lanes->count; i++)
+            for (size_t k = 0; k < lanes->lanes[i].count; k++) {
+                if (part == LANE_TEXT)
+                    pf_put_char(&w->pack.text, put++ ? ',' : '[');
+                put_point(w, &lanes->lanes[i].points[k], part, &time);
+            }
+        if (part == LANE_TEXT)
+            pf_put_char(&w->pack.text, ']');
+        end_part(&w->pack, names[part], points);
+    }
+}
+
 static void put_over_time(struct writer *w, const struct pf_flame_set *set)
 {
     if (!set->times || set->page->timeless)
@@ -514,6 +570,7 @@ static void put_over_time(struct writer *w, const struct pf_flame_set *set)
     put_waits(w, set->times, set->page->first);
     put_marks(w, set->times, set->page->first);
     put_losses(w, set->times, set->page->first);
+    put_lanes(w, &set->times->lanes, set->page->first);
 }
 
 static void put_recording(struct writer *w, const struct pf_flame_set *set)
@@ -919,6 +976,8 @@ static void put_left(struct writer *w, const struct pf_flame_set *set)
                       times->waits_left_ns, times->min_ns);
     if (times->marks_left)
         pf_put_format(w->text, ",\n\"marksLeft\":%" PRIu64, times->marks_left);
+    if (times->lanes.events_left)
+        pf_put_format(w->text, ",\n\"lanesLeft\":%" PRIu64, times->lanes.events_left);
 }
 
 static void put_all_times(struct writer *w)

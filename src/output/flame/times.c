@@ -44,7 +44,8 @@ static bool has_switches(const struct perfile_reader *reader)
 int pf_flame_times_open(struct pf_flame_times *times, struct perfile_reader *reader, enum pf_waits waits,
                         enum pf_offcpu_what what, const struct perfile_allocator *allocator)
 {
-    *times = (struct pf_flame_times){.allocator = allocator, .reader = reader, .mark_stride = 1};
+    *times = (struct pf_flame_times){
+        .allocator = allocator, .reader = reader, .lanes = {.allocator = allocator}, .mark_stride = 1};
     times->unsure = waits == PF_WAITS_IF_ANY && perfile_reader_file(reader)->mode == PERFILE_MODE_PIPE;
     times->takes_stacks =
         times->unsure || waits == PF_WAITS_REQUIRED || (waits == PF_WAITS_IF_ANY && has_switches(reader));
@@ -60,6 +61,7 @@ void pf_flame_times_close(struct pf_flame_times *times)
     if (!times->allocator)
         return;
     pf_offcpu_close(times->offcpu);
+    pf_flame_lanes_close(&times->lanes);
     pf_free(times->allocator, times->waits, times->wait_capacity * sizeof(*times->waits));
     pf_free(times->allocator, times->marks, times->mark_capacity * sizeof(*times->marks));
     pf_free(times->allocator, times->losses, times->loss_capacity * sizeof(*times->losses));
@@ -261,12 +263,22 @@ static void look_at_stream(struct pf_flame_times *times)
     times->offcpu = NULL;
 }
 
+/* Switches are in the page as times off CPU. */
+static bool has_lane(const struct pf_flame_times *times, const struct perfile_record *record)
+{
+    return record->type == PERFILE_RECORD_SAMPLE && record->event &&
+           record->event->attr->type == PERFILE_TYPE_TRACEPOINT &&
+           !(times->offcpu && pf_offcpu_is_switch_event(record->event));
+}
+
 bool pf_flame_times_take(void *context, const struct perfile_record *record)
 {
     struct pf_flame_times *times = context;
     if (times->unsure && record->type == PERFILE_RECORD_SAMPLE)
         look_at_stream(times);
     if (times->offcpu && !take_wait(times, record))
+        return false;
+    if (has_lane(times, record) && !pf_flame_lanes_take(&times->lanes, times->reader, record))
         return false;
     const size_t bytes = record->damaged ? 0 : decoded_bytes(record);
     return !bytes || take_fact(times, record, bytes);
@@ -410,6 +422,38 @@ static void end_marks(struct pf_flame_times *times, const struct threads *thread
     times->loss_count = losses;
 }
 
+static bool point_passes(struct pf_filter *filter, const struct pf_lane *lane, const struct pf_lane_point *point,
+                         const char *comm)
+{
+    const struct pf_filter_subject subject = {.time = point->time,
+                                              .cpu = point->cpu,
+                                              .pid = point->pid,
+                                              .tid = point->tid,
+                                              .comm = comm,
+                                              .event = lane->event};
+    return !filter->active || pf_filter_passes(filter, &subject);
+}
+
+/* Events of threads that the page shows. */
+static void end_lanes(struct pf_flame_times *times, const struct pf_filter *filter, const struct threads *threads,
+                      const struct pf_page *page)
+{
+    struct pf_filter mine = *filter;
+    mine.unmatched = 0;
+    for (size_t i = 0; i < times->lanes.count; i++) {
+        struct pf_lane *lane = &times->lanes.lanes[i];
+        size_t kept = 0;
+        for (size_t k = 0; k < lane->count; k++) {
+            struct pf_lane_point point = lane->points[k];
+            point.thread = find_thread(threads, point.tid, NULL);
+            if (point.thread != PF_PAGE_NONE && point.time >= page->first && point.time <= page->last &&
+                point_passes(&mine, lane, &point, threads->bottom->frames[point.thread].name))
+                lane->points[kept++] = point;
+        }
+        lane->count = kept;
+    }
+}
+
 bool pf_flame_times_end(struct pf_flame_times *times, const struct pf_filter *filter, struct pf_bottom *bottom,
                         struct pf_page *page)
 {
@@ -417,6 +461,7 @@ bool pf_flame_times_end(struct pf_flame_times *times, const struct pf_filter *fi
     find_wall(times);
     if (page->timeless || (page->first > page->last && !times->wait_count)) {
         times->wait_count = times->mark_count = times->loss_count = 0;
+        pf_flame_lanes_clear(&times->lanes);
         return true;
     }
     if (page->first > page->last) /* there are no samples with a time */
@@ -425,8 +470,10 @@ bool pf_flame_times_end(struct pf_flame_times *times, const struct pf_filter *fi
         qsort(times->stacks, times->stack_count, sizeof(*times->stacks), compare_stacks);
     pf_map_open(&threads.last, bottom->allocator);
     const bool fine = list_threads(&threads) && end_waits(times, filter, &threads, page);
-    if (fine)
+    if (fine) {
         end_marks(times, &threads, page);
+        end_lanes(times, filter, &threads, page);
+    }
     pf_map_close(&threads.last);
     pf_free(bottom->allocator, threads.before, threads.capacity * sizeof(*threads.before));
     return fine;

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* What the page shows over time beside samples: when threads were off CPU, forks and the like, and losses. */
+/* What the page shows over time beside samples: when threads were off CPU, forks and the like, losses, and lanes. */
 #ifndef PF_OUTPUT_FLAME_TIMES_H
 #define PF_OUTPUT_FLAME_TIMES_H
 
 #include "analysis/events/offcpu.h"
 #include "output/flame/bottom.h"
+#include "output/flame/lanes.h"
 #include "output/flame/page.h"
 
 /* WOKEN: it could run again, and was not on a CPU yet; READY: it was preempted, and could run all the time. */
@@ -62,6 +63,7 @@ struct pf_flame_times {
     struct pf_wait *waits;
     struct pf_mark *marks;
     struct pf_loss *losses;
+    struct pf_flame_lanes lanes;
     struct pf_wait_stack *stacks;
     size_t wait_count, wait_capacity, mark_count, mark_capacity, loss_count, loss_capacity, stack_count, stack_capacity;
     uint64_t min_ns; /* of waits that are kept */

@@ -5,7 +5,8 @@
  *     functions {name, module, file (strings, -1: none), line, kind}, stacks {parent (-1: none), fn}: a caller stands before
  *     its callees, threads {pid, tid, comm, first, last}, samples {time (ns since the start, NaN: not known), stack, thread,
  *     cpu (-1), event, weight, count; slices: see query.js; where they are known, code (function of the page's code, -1), offset in it}, intervals (off CPU) {thread, from, to, state (1 ready, 2 blocked), waker (thread),
- *     stack; of both recordings, each by its threads: the other one's begin at ownThreads}, branches (a report) or nothing, code (see code.c) or nothing, marks {time, thread, kind, text (string)}, losses {time, count}, totals {event, fn, self, total} or nothing
+ *     stack; of both recordings, each by its threads: the other one's begin at ownThreads}, branches (a report) or nothing, code (see code.c) or nothing, marks {time, thread, kind, text (string)}, losses {time, count}, totals {event, fn, self, total} or nothing,
+ *     lanes or nothing: list [{name of a tracepoint, stride (one of how many is there), seen (how many were recorded), order}], time, thread, text
  */
 const inWorker = typeof document === "undefined", $ = id => document.getElementById(id);
 const KINDS = ["user", "kernel", "inlined", "JIT", "no symbol", "thread", "processor", "time", "lighter", "module"];
@@ -91,6 +92,14 @@ function readLosses(from, prefix = "") {
   return { time: stepsOf(column("time")), count: column("count") };
 }
 
+function readLanes(from, move = 0, prefix = "") {
+  if (!from.has(prefix + "lanes")) return null;
+  const time = stepsOf(from.column(prefix + "lanes.time", Float64Array)), all = Int32Array.from(time, (x, i) => i);
+  let at = 0;
+  return { time, thread: from.column(prefix + "lanes.thread", Int32Array).map(thread => thread + move), text: from.json(prefix + "lanes.text").map(clean),
+    list: from.json(prefix + "lanes").map(([name, stride, seen, count]) => ({ name: clean(name), stride, seen, order: all.subarray(at, at += count) })) };
+}
+
 /* Samples that were joined stand for a slice of time each; null: none was. */
 function slicesOf(header, ownSamples, allSamples) {
   const of = ({ piece, pieceFrom = 0, span }, until) => ({ until, width: piece && span ? piece : 0, from: pieceFrom, end: span + 1 });
@@ -112,7 +121,7 @@ function addBefore(made, from, events) {
   const waits = readIntervals(from, "before."), marks = readMarks(from, made.strings, "before.");
   const moves = { stack: made.stacks.fn.length, thread: made.threads.pid.length, waker: made.threads.pid.length, event: events };
   marks.thread = marks.thread.map(thread => thread + moves.thread);
-  made.past = { isPast: true, marks, losses: readLosses(from, "before."), start: { clock: first, wall: wall ? wall / 1e6 : null } };
+  made.past = { isPast: true, marks, losses: readLosses(from, "before."), lanes: readLanes(from, moves.thread, "before."), start: { clock: first, wall: wall ? wall / 1e6 : null } };
   made.stacks = { parent: joined(made.stacks.parent, stacks.parent, moves.stack), fn: joined(made.stacks.fn, stacks.fn) };
   for (const name in threads) made.threads[name] = joined(made.threads[name], threads[name]);
   for (const name in samples) made.samples[name] = joined(made.samples[name], samples[name], moves[name]);
@@ -164,7 +173,7 @@ function openColumns(header, bytes) {
       file: from.optional("functions.file", Int32Array), line: from.column("functions.line", Int32Array),
       kind: from.column("functions.kind", Uint8Array) },
     stacks: readStacks(from, ""), threads: readThreads(from, ""), samples: readSamples(from, "", header.origin),
-    intervals: readIntervals(from), losses: readLosses(from),
+    intervals: readIntervals(from), losses: readLosses(from), lanes: readLanes(from),
     start: { clock: header.first, wall: header.wall ? header.wall / 1e6 : null }, quantum: header.quantum || 1e8,
     totals: from.has("totals.fn") ? { event: from.column("totals.event", Int32Array), fn: from.column("totals.fn", Int32Array),
       self: from.column("totals.self", Float64Array), total: from.column("totals.total", Float64Array) } : null };

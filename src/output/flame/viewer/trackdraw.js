@@ -2,7 +2,7 @@
 /* How Tracks are drawn: where times and rows stand, bars, states, marks. What it draws it has from tracks.js, which extends it. */
 "use strict";
 const trackDrawing = (() => {
-const T = overTime, { ALL, CPU, PROCESS, THREAD, spread, addWaits, ownersOf } = trackRows;
+const T = overTime, { ALL, CPU, PROCESS, THREAD, LANE, spread, addWaits, ownersOf } = trackRows;
 const AXIS = 26, NARROW = 560, WAIT = 4, ROW_HIGH = 34, LOST = 0, BLOCKED = 2;
 /* What happened at a time: its name, its colour, its form. */
 const MARKS = [["lost samples", "more", "down"], ["throttled", "wait", "square"], ["fork", "text", "up"],
@@ -132,7 +132,7 @@ class Drawing {
   }
   drawRow(p, row, y) {
     const { css } = this, scale = this.scaleOf(row), label = this.narrow ? 15 : 0;
-    const dim = this.isChosen() && !this.chosen(row) ? .45 : 1;
+    const dim = this.isChosen() && row.kind !== LANE && !this.chosen(row) ? .45 : 1;
     if (row.key === this.active && this.tree.contains(document.activeElement)) {
       p.fillStyle = css.shade;
       p.fillRect(0, y, this.width, this.high);
@@ -150,6 +150,7 @@ class Drawing {
     });
   }
   drawTrack(p, pane, at, row, y, high, scale) {
+    if (row.kind === LANE) return this.drawLane(p, pane, row.parts[at], y, high);
     const { css } = this, drawn = this.bucketsOf(row, at), states = row.kind === THREAD && drawn.blocked;
     const waits = this.hasWaits && !states ? WAIT : 0, room = high - waits - 3;
     const bottom = y + high - waits, { first, step } = this;
@@ -249,7 +250,7 @@ class Drawing {
   }
   /* One of a kind in a few pixels, and all of a kind in one path: there may be one for each of thousands of threads. */
   drawMarks(p, pane, row, at, y, high) {
-    const { data } = pane, { from, to } = this.window, threads = row.parts[at].threads, found = MARKS.map(() => new Map());
+    const { data, table } = pane, { from, to } = this.window, threads = row.parts[at].threads, found = MARKS.map(() => new Map());
     const mark = (time, kind) => {
       const x = Math.round(this.xOf(pane, time)), places = found[Math.min(kind, MARKS.length - 1)];
       if (!places.has(x >> 2)) places.set(x >> 2, x);
@@ -259,8 +260,8 @@ class Drawing {
         if (data.losses.time[i] >= from && data.losses.time[i] < to) mark(data.losses.time[i], LOST);
     const lists = !pane.marks || row.kind === CPU ? [] : threads ? threads.map(t => T.partOf(pane.marks, t)) : [pane.marks.all];
     for (const list of lists)
-      for (let k = T.firstAt(list, data.marks.time, from); k < list.length && data.marks.time[list[k]] < to; k++)
-        mark(data.marks.time[list[k]], data.marks.kind[list[k]]);
+      for (let k = T.firstAt(list, table.time, from); k < list.length && table.time[list[k]] < to; k++)
+        mark(table.time[list[k]], table.kind[list[k]]);
     found.forEach((places, kind) => { if (places.size) this.drawMark(p, places.values(), y, high, MARKS[kind]); });
   }
   drawMark(p, places, y, high, [, colour, form]) {

@@ -29,8 +29,9 @@ const withTrackKeys = Base => class extends Base {
     return true;
   }
   moveCursor(by, selects) {
-    const { step, window: { length } } = this, before = this.cursor;
-    this.cursor = Math.max(0, Math.min(length, (Math.floor(before / step + 1e-6) + by) * step));
+    const { step, window: { length } } = this, before = this.cursor, { row } = this.rows.find(r => r.row.key === this.active);
+    const isLane = row.kind === trackRows.LANE && !selects, middle = isLane ? 0 : step / 2;
+    this.cursor = isLane ? this.nextPoint(row, this.side, by) : Math.max(0, Math.min(length, (Math.floor(before / step + 1e-6) + by) * step));
     this.window.reveal(this.cursor);
     const at = this.side, pane = this.panes[at], chosen = this.timeOf(pane);
     if (selects) {
@@ -38,10 +39,9 @@ const withTrackKeys = Base => class extends Base {
       const time = [Math.min(fixed, this.cursor), Math.max(fixed, this.cursor)];
       this.filter({ [this.nameOfTime(pane)]: time[0] < time[1] ? time : null });
     } else {
-      const { row } = this.rows.find(r => r.row.key === this.active);
       this.draw();
       const y = trackDrawing.AXIS + Math.max(0, this.rows.findIndex(r => r.row === row) * this.high - this.scroll.scrollTop);
-      this.facts({ x: this.xOf(pane, this.cursor + step / 2), y }, this.factsOf(row, at, this.cursor + step / 2));
+      this.facts({ x: this.xOf(pane, this.cursor + middle), y }, this.factsOf(row, at, this.cursor + middle));
       this.live.textContent = this.hovered;
     }
     this.later();

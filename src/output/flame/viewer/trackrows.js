@@ -3,13 +3,28 @@
 "use strict";
 const trackRows = (() => {
 const T = overTime;
-const ALL = "all", CPU = "cpu", PROCESS = "process", THREAD = "thread", BLOCKED = 2;
+const ALL = "all", CPU = "cpu", PROCESS = "process", THREAD = "thread", LANE = "lane", BLOCKED = 2, EVENT = 5;
 
 /* --- rows --- */
 
-function makePane(data, event, title, clock) {
+function makePane(data, event, title, clock, shown) {
+  const lanes = data.lanes?.list.filter(({ name }) => name !== shown) || [], table = marksOf(data, lanes);
   return { ...timeIndex.busyOf(data, event), data, index: T.indexed(data, event), title, clock, x: 0, width: 0,
-    drawn: {}, intervals: byThread(data, data.intervals), marks: byThread(data, data.marks) };
+    drawn: {}, intervals: byThread(data, data.intervals), lanes, table, marks: byThread(data, table) };
+}
+/* Marks of threads: what happened to them, and events of tracepoints but those that are shown as samples. */
+function marksOf({ marks, lanes, strings }, shown) {
+  if (!marks && !shown.length) return null;
+  const { time = [], thread = [], kind = [], text = [] } = marks || {};
+  const made = { time: [...time], thread: [...thread], kind: [...kind], text: Array.from(text, number => strings[number]) };
+  for (const { name, order } of shown)
+    for (const i of order) {
+      made.time.push(lanes.time[i]);
+      made.thread.push(lanes.thread[i]);
+      made.kind.push(EVENT);
+      made.text.push(`${name}: ${lanes.text[i]}`);
+    }
+  return made;
 }
 /* What of a time is in each bucket of a row; `from` and `to` count buckets. */
 function addSpan(sums, row, from, to, step, count) {
@@ -90,11 +105,23 @@ function makeRows(panes) {
       }
     });
   });
+  addLanes(panes, row);
   const heavy = (a, b) => b.weight - a.weight || (a.label < b.label ? -1 : a.label > b.label ? 1 : 0);
   const of = kind => [...rows.values()].filter(r => r.kind === kind);
   for (const process of of(PROCESS)) process.rows.sort(heavy);
   return { all, cpus: of(CPU).filter(r => r.weight).sort((a, b) => a.cpu - b.cpu), processes: of(PROCESS).sort(heavy),
-    threads: of(THREAD).sort(heavy) };
+    threads: of(THREAD).sort(heavy), lanes: rows.get("lanes") };
+}
+/* A row for each lane, in a row of all of them. */
+function addLanes(panes, row) {
+  panes.forEach((pane, at) => {
+    for (const lane of pane.lanes) {
+      const all = row("lanes", LANE, "Events"), made = row("l" + lane.name, LANE, lane.name.slice(lane.name.indexOf(":") + 1));
+      (all.parts[at] ||= { lists: [], threads: [], lanes: [] }).lanes.push(lane);
+      made.parts[at] = { lists: [], threads: [], lanes: [lane] };
+      if (!all.rows.includes(made)) all.rows.push(made);
+    }
+  });
 }
 /* The threads of each process that have something to show: samples of this event, waits or marks. Where two recordings
  * share their data, those with samples are of this one; in data.js's, each has its own. */
@@ -145,5 +172,5 @@ function ownersOf({ data: { samples: { time, thread, weight } } }, list, step, f
   return owners;
 }
 
-return { ownersOf, ALL, CPU, PROCESS, THREAD, makePane, makeRows, spread, addWaits };
+return { ownersOf, ALL, CPU, PROCESS, THREAD, LANE, EVENT, makePane, makeRows, spread, addWaits };
 })();

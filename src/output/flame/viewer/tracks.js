@@ -4,18 +4,18 @@
  * byDay. It calls onFilter, onWindow, onByDay and onHover. With `other`, a recording made before, each row has both side by
  * side, each from its own start and all in one scale; its event is `otherEvent`, and what is chosen of its time `timeBefore`:
  * a time is of one side, what is chosen of the rows of both. The rows are made in trackrows.js, drawn in trackdraw.js; the keys are in
- * trackkeys.js. */
+ * trackkeys.js, lanes of events in tracklanes.js. */
 "use strict";
 const tracks = (() => {
 const T = overTime;
-const { ALL, CPU, PROCESS, THREAD, makePane, makeRows } = trackRows, { AXIS, ROW_HIGH, LOST, MARKS } = trackDrawing;
+const { ALL, CPU, PROCESS, THREAD, LANE, EVENT, makePane, makeRows } = trackRows, { AXIS, ROW_HIGH, LOST, MARKS } = trackDrawing;
 const MODES = [["processes", "Processes"], ["threads", "Threads"], ["cpus", "CPUs"]];
 const STATES = ["", "preempted", "blocked", "ready, without a CPU"];
 
 const AXIS_WORDS = "Time. Left and right move, with shift they select, plus and minus zoom, z zooms to the selection, " +
   "escape selects everything.";
 
-class Tracks extends withTrackKeys(trackDrawing.Drawing) {
+class Tracks extends withTrackKeys(withLanes(trackDrawing.Drawing)) {
   constructor(host, calls) {
     super();
     Object.assign(this, { host, calls, mode: "processes", find: "", open: new Set(), rows: [], active: "all", cursor: 0,
@@ -91,8 +91,9 @@ class Tracks extends withTrackKeys(trackDrawing.Drawing) {
     if (fresh) {
       [this.data, this.other, this.shownEvents] = [data, other, tag];
       const clock = T.isClock(data, state.event); /* so is the event of the same name */
-      this.panes = [makePane(data, state.event, titles[0], clock)];
-      if (other) this.panes.unshift(makePane(other, otherEvent, titles[1], clock));
+      const name = data.meta?.events[state.event]?.name;
+      this.panes = [makePane(data, state.event, titles[0], clock, name)];
+      if (other) this.panes.unshift(makePane(other, otherEvent, titles[1], clock, name));
       this.model = makeRows(this.panes);
       this.openAtFirst();
       this.hasWaits = this.panes.some(pane => pane.intervals);
@@ -132,8 +133,12 @@ class Tracks extends withTrackKeys(trackDrawing.Drawing) {
   /* The rows, as they are searched and opened. */
   list() {
     const { model, mode } = this, find = this.find.trim().toLowerCase();
-    const fits = row => !find || [row.label, row.pid, row.tid].some(x => String(x ?? "").toLowerCase().includes(find));
-    const rows = [[model.all, 1]];
+    const fits = row => !find || [row.label, row.kind === LANE ? row.key : "", row.pid, row.tid].some(x => String(x ?? "").toLowerCase().includes(find));
+    const rows = [[model.all, 1]], lanes = model.lanes?.rows.filter(fits);
+    if (lanes?.length) {
+      rows.push([model.lanes, 1]);
+      if (this.open.has("lanes") || find) for (const lane of lanes) rows.push([lane, 2]);
+    }
     if (mode === "threads") for (const row of model.threads) fits(row) && rows.push([row, 1]);
     else if (mode === "cpus") for (const row of model.cpus) fits(row) && rows.push([row, 1]);
     else
@@ -177,7 +182,7 @@ class Tracks extends withTrackKeys(trackDrawing.Drawing) {
   makeItem(row, level, i) {
     const item = T.element("div", { role: "treeitem", class: "ot-item", "aria-level": level, "aria-posinset": i + 1,
       "aria-setsize": this.rows.length });
-    const opens = row.kind === PROCESS && row.rows.length > 1 && this.mode === "processes";
+    const opens = row.kind === LANE ? row.rows.length > 0 : row.kind === PROCESS && row.rows.length > 1 && this.mode === "processes";
     const ids = row.kind === THREAD ? (row.tid === row.pid ? row.tid : `${row.pid}/${row.tid}`) : row.pid ?? "";
     if (opens) item.append(T.element("span", { class: "ot-twist", "aria-hidden": "true" }));
     const unseen = text => T.element("span", { class: "hear" }, text);
@@ -186,6 +191,7 @@ class Tracks extends withTrackKeys(trackDrawing.Drawing) {
     item.row = row;
     item.opens = opens;
     item.classList.add("ot-level" + level);
+    item.classList.toggle("ot-lane", row.kind === LANE);
     const next = [...this.tree.children].find(other => +other.getAttribute("aria-posinset") > i + 1);
     this.tree.insertBefore(item, next || null);
     return item;
@@ -210,6 +216,7 @@ class Tracks extends withTrackKeys(trackDrawing.Drawing) {
     return `${row.parts[0] ? this.shareIn(row, 0).replace(/ CPUs$/, "") : "–"} → ${row.parts[1] ? this.shareIn(row, 1) : "–"}`;
   }
   shareIn(row, at) {
+    if (row.kind === LANE) return this.laneShare(row, at);
     const pane = this.panes[at], part = row.parts[at], time = this.timeOf(pane);
     const tag = time ? time.join() : "", span = time ? time[1] - time[0] : pane.index.length;
     if (pane.sums?.tag !== tag) pane.sums = { tag, ...(time ? timeIndex.sumsOf(pane, time) : pane.whole) };
@@ -219,7 +226,7 @@ class Tracks extends withTrackKeys(trackDrawing.Drawing) {
     return pane.clock ? `${(weight / span).toFixed(2)} CPUs` : `${(100 * weight / (all || 1)).toFixed(1)}%`;
   }
   words() {
-    const { mode, panes, state } = this, shown = this.rows.filter(r => r.level === 1).length - 1;
+    const { mode, panes, state } = this, shown = this.rows.filter(r => r.level === 1 && r.row.kind !== LANE).length - 1;
     this.modes.forEach((one, i) => {
       one.setAttribute("aria-pressed", MODES[i][0] === mode);
       one.hidden = MODES[i][0] === "cpus" && !this.model.cpus.length;
@@ -249,10 +256,10 @@ class Tracks extends withTrackKeys(trackDrawing.Drawing) {
   }
   fillKey() {
     const kinds = new Set();
-    for (const { data } of this.panes) {
+    for (const { data, table } of this.panes) {
       if (data.losses && data.losses.time.length) kinds.add(LOST);
-      for (let i = 0; data.marks && i < data.marks.kind.length && kinds.size < MARKS.length; i++)
-        kinds.add(Math.min(data.marks.kind[i], MARKS.length - 1));
+      for (let i = 0; table && i < table.kind.length && kinds.size < MARKS.length; i++)
+        kinds.add(Math.min(table.kind[i], MARKS.length - 1));
     }
     const tag = [...kinds].join() + this.hasWaits + this.mode;
     if (this.key.tag === tag) return;
@@ -297,6 +304,7 @@ class Tracks extends withTrackKeys(trackDrawing.Drawing) {
   pick(row, more) {
     const none = { threads: null, cpus: null, processes: null };
     if (row.kind === ALL) return this.filter(none);
+    if (row.kind === LANE) return row.rows.length ? this.setOpen(row, !this.open.has(row.key)) : undefined;
     const [name, values] = row.kind === CPU ? ["cpus", [row.cpu]] : this.joint ? ["threads", this.threadsOf(row)]
       : row.kind === PROCESS ? ["processes", [row.pid]] : ["threads", [row.thread]];
     const now = this.state[name] || [], others = now.filter(x => !values.includes(x));
@@ -400,6 +408,7 @@ class Tracks extends withTrackKeys(trackDrawing.Drawing) {
   }
   /* What a row did in the bucket of a time. */
   factsOf(row, at, time) {
+    if (row.kind === LANE) return this.laneFacts(row, at, time);
     const pane = this.panes[at], part = row.parts[at], { step } = this, b = Math.floor(time / step);
     const t = x => T.timeWords(pane.data, x, step, this.state.byDay);
     const who = row.kind === THREAD && part ? T.threadWords(pane.data, part.threads[0])
@@ -440,18 +449,17 @@ class Tracks extends withTrackKeys(trackDrawing.Drawing) {
     return parts.map(([ns, what]) => `${what} ${T.duration(ns)}`).join(", ");
   }
   marksNear(pane, row, part, time) {
-    const { data } = pane, near = (this.window.to - this.window.from) / pane.width * 5, found = [];
+    const { data, table } = pane, near = (this.window.to - this.window.from) / pane.width * 5, found = [];
     if (row.kind === ALL && data.losses)
       data.losses.time.forEach((lost, i) => {
         if (Math.abs(lost - time) <= near) found.push(`${data.losses.count[i]} samples lost`);
       });
     if (!pane.marks || row.kind === CPU) return found.slice(0, 3);
-    const { marks } = data;
     for (const list of part.threads ? part.threads.map(t => T.partOf(pane.marks, t)) : [pane.marks.all])
-      for (let k = T.firstAt(list, marks.time, time - near); k < list.length && found.length < 4; k++) {
-        if (marks.time[list[k]] > time + near) break;
-        const [name] = MARKS[marks.kind[list[k]]] || MARKS.at(-1), text = data.strings[marks.text[list[k]]];
-        found.push(text && text !== name ? `${name}: ${text}` : name);
+      for (let k = T.firstAt(list, table.time, time - near); k < list.length && found.length < 4; k++) {
+        if (table.time[list[k]] > time + near) break;
+        const kind = table.kind[list[k]], [name] = MARKS[kind] || MARKS.at(-1), text = table.text[list[k]];
+        found.push(text && kind === EVENT ? text : text && text !== name ? `${name}: ${text}` : name);
       }
     return found.slice(0, 4);
   }
