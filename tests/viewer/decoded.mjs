@@ -299,8 +299,8 @@ function compareLanes(what, recording, { data }) {
     if (!wanted.has(name)) wanted.set(name, []);
     wanted.get(name).push([row[at("time")] - data.first, row[at("tid")], row[at("trace")]]);
   }
-  check(`${what}: lanes`, (lanes?.list ?? []).map(({ name }) => name).sort().join() === [...wanted.keys()].sort().join(), [lanes?.list, [...wanted.keys()]]);
-  for (const { name, stride, seen: recorded, order } of lanes?.list ?? []) {
+  check(`${what}: lanes`, (lanes?.list ?? []).filter(({ unit }) => !unit).map(({ name }) => name).sort().join() === [...wanted.keys()].sort().join(), [lanes?.list, [...wanted.keys()]]);
+  for (const { name, stride, seen: recorded, order } of (lanes?.list ?? []).filter(({ unit }) => !unit)) {
     const mine = [...order].map(i => [lanes.time[i], data.threads.tid[lanes.thread[i]], lanes.text[i]]),
       left = (wanted.get(name) ?? []).filter((row, i) => i % stride === 0);
     check(`${what}: events of ${name}`, JSON.stringify(mine) === JSON.stringify(left), [mine.slice(0, 3), left.slice(0, 3), mine.length, left.length]);
@@ -607,6 +607,28 @@ function wakeUps(count) {
     lines.push(`sample event=0 ${id} time=${1000 * i + 1000} id=1 raw=u32:4,u32:0`, `sample event=1 ${id} time=${1000 * i + 1300} id=2 raw=u32:20,u16:315,u16:0,u32:5,u32:${i},u32:120,zeros:4`);
   return lines.join("\n");
 }
+/* A frequency that changes, and the memory of two processes: what is of another process than the sample's has its number alone. */
+const FREQUENCY = { system: "power", name: "cpu_frequency", id: 400, fields: [["u32", "state", 4], ["u32", "cpu_id", 4]], print: '"state=%lu", REC->state' };
+const MEMORY = { system: "kmem", name: "rss_stat", id: 401, fields: [["unsigned int", "mm_id", 4], ["unsigned int", "curr", 4], ["int", "member", 4], ["int", "pad", 4], ["long", "size", 8]],
+  print: '"size=%ld", REC->size' };
+function counted() {
+  const type = "sample_type=TID|TIME|ID|RAW sample_period_or_freq=1", id = "pid=5 tid=5";
+  const sample = (event, time, size, items) => `sample event=${event} ${id} time=${time} id=${event + 1} raw=u32:${size},u16:${399 + event},u16:0,u32:5,${items}`;
+  return [`attr type=1 config=0 ${type} ids=1 name="cpu-clock"`, `attr type=2 config=400 ${type} ids=2 name="power:cpu_frequency"`, `attr type=2 config=401 ${type} ids=3 name="kmem:rss_stat"`,
+    `feature TRACING_DATA hex:${tracingData([FREQUENCY, MEMORY])}`, "feature EVENT_DESC", 'record COMM pid=5 tid=5 comm="worker"',
+    `sample event=0 ${id} time=1000 id=1 raw=u32:4,u32:0`,
+    sample(1, 2000, 20, "u32:1200000,u32:3,zeros:4"), sample(1, 3000, 20, "u32:3400000,u32:3,zeros:4"), sample(1, 3500, 20, "u32:800000,u32:0,zeros:4"),
+    sample(2, 4000, 36, "u32:77,u32:1,u32:1,u32:0,u64:8192,zeros:4"), sample(2, 5000, 36, "u32:77,u32:1,u32:1,u32:0,u64:4096,zeros:4"),
+    sample(2, 6000, 36, "u32:88,u32:0,u32:0,u32:0,u64:0xfffffffffffff000,zeros:4")].join("\n");
+}
+function testCounters(recording) {
+  const { data } = decode(pageOf(recording)), { list, time, value } = data.lanes;
+  const mine = list.filter(({ unit }) => unit).map(({ name, unit, label, owner, order }) => [name, label, unit, owner < 0 ? "" : data.strings[data.threads.comm[owner]],
+    ...[...order].map(i => `${time[i]} ${value[i]}`)].join());
+  const wanted = ["power:cpu_frequency,Frequency of CPU 3,Hz,,1000 1200000000,2000 3400000000", "power:cpu_frequency,Frequency of CPU 0,Hz,,2500 800000000",
+    "kmem:rss_stat,Anonymous memory,bytes,worker,3000 8192,4000 4096", "kmem:rss_stat,Memory of files,bytes,,5000 -4096"];
+  check("C8: counters of frequencies and memory", mine.join("\n") === wanted.join("\n"), mine);
+}
 /* A hole in its middle, and its end is not there. */
 function damaged(recording) {
   const path = join(made, `damaged-${basename(recording)}`),
@@ -655,7 +677,7 @@ async function comparePages(recording, options) {
 }
 
 const inputs = recordings.map(path => (path.endsWith(".golden") ? assembled(basename(path, ".golden"), readFileSync(path, "utf8")) : path));
-if (assemble) inputs.push(assembled("wakes", wakeUps(5000)), assembled("clock", clockAndSwitches(1)), assembled("deep", deepStacks(), ["--big-endian"]), damaged(recordings[0]));
+if (assemble) inputs.push(assembled("wakes", wakeUps(5000)), assembled("counted", counted()), assembled("clock", clockAndSwitches(1)), assembled("deep", deepStacks(), ["--big-endian"]), damaged(recordings[0]));
 for (const recording of inputs) {
   const rows = [...reportedSums(recording, ["--no-children"]).sums].sort((a, b) => b[1][0] - a[1][0]);
   const [, comm, dso] = (rows[0]?.[0] ?? "").split("\n");
@@ -689,6 +711,7 @@ if (assemble)
   for (const filters of [["--tid", "5,7"], ["--cpu", "1-2", "--time", "50%-100%"]]) await comparePages(inputs[inputs.length - 2], filters);
 if (assemble) {
   await testEven();
+  testCounters(assembled("counted", counted()));
   for (const recording of inputs) await compareFolded(recording);
   const { data } = decode(pageOf(inputs.find(path => /clock/.test(path)))),
     joined = new Set([...data.threads.alike].map(i => data.strings[i]));

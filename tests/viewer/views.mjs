@@ -124,6 +124,23 @@ async function testLanes(browser) {
   like("so does the pointer", await tip(page), /^irq:softirq · 4\.0+ s .*: nr=5$/);
   await leave(page, "tracks-lanes");
 }
+/* C8: counters are curves, whose values are text. */
+const COUNTERS = `(data => Object.assign(data, { lanes: { time: Float64Array.of(1e9, 3e9, 5e9, 2e9), thread: Int32Array.of(0, 0, 0, 1), text: [], value: Float64Array.of(12e8, 34e8, 8e8, 8192),
+  list: [{ name: "power:cpu_frequency", label: "Frequency of CPU 3", unit: "Hz", owner: -1, stride: 1, seen: 3, order: Int32Array.of(0, 1, 2) },
+    { name: "kmem:rss_stat", label: "Anonymous memory", unit: "bytes", owner: 0, stride: 4, seen: 7, order: Int32Array.of(3) }] } }))(planted.small())`;
+async function testCounters(browser) {
+  const page = await openView(browser, `open(tracks, { data: ${COUNTERS} }, { opensRows: true })`), said = () => page.text(".hear[role=status]");
+  equal("counters are open when they are few", (await labels(page)).slice(1, 4),
+    ["Counters, 2 counters", "Frequency of CPU 3, 0.8–3.4 GHz", "main: anonymous memory, 8 KiB"]);
+  const at = await spot(page, "Frequency of CPU 3", 4e9);
+  await page.move(at.x, at.y);
+  like("the value at a time", await tip(page), /^Frequency of CPU 3 · 4\.\d+ s: 3\.4 GHz, since 3\.0+ s$/);
+  await page.evaluate("document.querySelector('[role=treeitem]').focus()");
+  for (const key of ["ArrowDown", "ArrowDown", "ArrowDown", "ArrowRight"]) await page.key(key);
+  await page.settle();
+  like("keys go from change to change", await said(), /^Anonymous memory of main \(100\) · 2\.0+ s: 8 KiB, since 2\.0+ s · one of 4 values is in the page, of 7$/);
+  await leave(page, "tracks-counters");
+}
 async function testTracks(browser) {
   const page = await openView(browser, "open(tracks, { data: planted.small() })");
   equal("processes by weight", await labels(page), [
@@ -573,7 +590,7 @@ const browser = await openBrowser(program);
 try {
   if (process.argv.includes("--measure")) await measure(browser);
   else
-    for (const test of [testOpened, testOwners, testLanes, testTracks, testTracksKeys, testAxis, testSums, testCompared, testSmall, testJoined, testLong, testBare, testChart, testChartOfCpu, testWakes, testManyThreads,
+    for (const test of [testOpened, testOwners, testLanes, testCounters, testTracks, testTracksKeys, testAxis, testSums, testCompared, testSmall, testJoined, testLong, testBare, testChart, testChartOfCpu, testWakes, testManyThreads,
       testChartKeys, testHeat, testHeatSmall]) await test(browser);
 } finally {
   await browser.close();

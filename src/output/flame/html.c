@@ -17,7 +17,9 @@
  *     marks.*, losses.* thread, time: zigzag of what was added to the one before, kind, value (of a fork the new
  *                       thread); time, count. Parts without rows are not there
  *     lanes             JSON: of each tracepoint its name, one of how many of its events is there, how many were
- *                       recorded, and how many follow in lanes.*: time as above, thread; text: JSON, the fields
+ *                       recorded, and how many follow in lanes.*: time as above, thread; text: JSON, the fields. Then
+ *                       of each counter, likewise, and its unit, label, and a thread of its process + 1 (0: none);
+ *                       they have no text, but a value: zigzag of what was added to the one before
  *     totals.*          of a cut tree, for each event and function: function, self, total
  *     branches          JSON: a report of branches, as `perfile report --format json` has it
  *     code              JSON: see code.c
@@ -512,54 +514,87 @@ static void put_losses(struct writer *w, const struct pf_flame_times *times, uin
     end_part(&w->pack, "losses.count", times->loss_count);
 }
 
-/* Of each lane: the event, one of how many points is there, how many were recorded, and how many follow. */
-static size_t put_lane_names(struct writer *w, const struct pf_flame_lanes *lanes)
+/* Of a lane: the event, one of how many points is there, how many were recorded, and how many follow. */
+static void put_lane(struct writer *w, const struct pf_lane *lane)
 {
-    size_t points = 0;
-    for (size_t i = 0; i < lanes->count; i++) {
-        const struct pf_lane *lane = &lanes->lanes[i];
-        if (!lane->count)
-            continue;
-        pf_put_string(&w->pack.text, points ? ",[" : "[[");
-        pf_put_json_string(&w->pack.text, lane->event->name, strlen(lane->event->name));
-        pf_put_format(&w->pack.text, ",%" PRIu64 ",%" PRIu64 ",%zu]", lane->stride, lane->seen, lane->count);
-        points += lane->count;
-    }
-    if (points) {
+    struct pf_text *text = &w->pack.text;
+    pf_put_json_string(text, lane->event->name, strlen(lane->event->name));
+    pf_put_format(text, ",%" PRIu64 ",%" PRIu64 ",%zu", lane->stride, lane->seen, lane->count);
+    if (!lane->counter)
+        return;
+    pf_put_format(text, ",\"%s\",\"%s\",%" PRIu64, pf_lane_unit(lane), lane->label,
+                  lane->owner_thread == PF_PAGE_NONE ? 0 : (uint64_t)lane->owner_thread + 1);
+}
+
+static size_t put_lane_names(struct writer *w, const struct pf_flame_lanes *lanes, size_t *points)
+{
+    size_t count = 0;
+    for (unsigned kind = 0; kind < PF_LANE_KINDS; kind++)
+        for (size_t i = 0; i < lanes->lists[kind].count; i++) {
+            const struct pf_lane *lane = &lanes->lists[kind].lanes[i];
+            if (!lane->count)
+                continue;
+            pf_put_string(&w->pack.text, count++ ? ",[" : "[[");
+            put_lane(w, lane);
+            pf_put_char(&w->pack.text, ']');
+            points[kind] += lane->count;
+        }
+    if (count) {
         pf_put_char(&w->pack.text, ']');
         end_part(&w->pack, "lanes", 1);
     }
-    return points;
+    return count;
 }
 
-enum lane_part { LANE_TIME, LANE_THREAD, LANE_TEXT, LANE_PARTS };
+enum lane_part { LANE_TIME, LANE_THREAD, LANE_TEXT, LANE_VALUE, LANE_PARTS };
 
-static void put_point(struct writer *w, const struct pf_lane_point *point, enum lane_part part, uint64_t *time)
+static void put_point(struct writer *w, const struct pf_lane_point *point, enum lane_part part, uint64_t *last)
 {
     if (part == LANE_TIME)
-        put_step(&w->pack, time, point->time);
+        put_step(&w->pack, last, point->time);
     else if (part == LANE_THREAD)
         put_number(&w->pack, point->thread);
+    else if (part == LANE_VALUE)
+        put_step(&w->pack, last, (uint64_t)point->value);
     else
         pf_put_json_string(&w->pack.text, point->text, strlen(point->text));
 }
 
+static void put_lane_part(struct writer *w, const struct pf_lane_list *list, enum lane_part part, uint64_t *last)
+{
+    for (size_t i = 0, put = 0; i < list->count; i++)
+        for (size_t k = 0; k < list->lanes[i].count; k++) {
+            if (part == LANE_TEXT)
+                pf_put_char(&w->pack.text, put++ ? ',' : '[');
+            put_point(w, &list->lanes[i].points[k], part, last);
+        }
+    if (part == LANE_TEXT)
+        pf_put_char(&w->pack.text, ']');
+}
+
 static void put_lanes(struct writer *w, const struct pf_flame_lanes *lanes, uint64_t first)
 {
-    static const char *const names[] = {"lanes.time", "lanes.thread", "lanes.text"};
-    const size_t points = put_lane_names(w, lanes);
-    for (unsigned part = 0; points && part < LANE_PARTS; part++) {
-        uint64_t time = first;
-        size_t put = 0;
-        for (size_t i = 0; i < lanes->count; i++)
-            for (size_t k = 0; k < lanes->lanes[i].count; k++) {
-                if (part == LANE_TEXT)
-                    pf_put_char(&w->pack.text, put++ ? ',' : '[');
-                put_point(w, &lanes->lanes[i].points[k], part, &time);
-            }
-        if (part == LANE_TEXT)
-            pf_put_char(&w->pack.text, ']');
-        end_part(&w->pack, names[part], points);
+    static const struct {
+        const char *name;
+        bool has[PF_LANE_KINDS];
+    } parts[LANE_PARTS] = {[LANE_TIME] = {"lanes.time", {true, true}},
+                           [LANE_THREAD] = {"lanes.thread", {true, true}},
+                           [LANE_TEXT] = {"lanes.text", {true, false}},
+                           [LANE_VALUE] = {"lanes.value", {false, true}}};
+    size_t points[PF_LANE_KINDS] = {0};
+    if (!put_lane_names(w, lanes, points))
+        return;
+    for (unsigned part = 0; part < LANE_PARTS; part++) {
+        uint64_t last = part == LANE_TIME ? first : 0;
+        size_t count = 0;
+        for (unsigned kind = 0; kind < PF_LANE_KINDS; kind++) {
+            if (!parts[part].has[kind] || !points[kind])
+                continue;
+            put_lane_part(w, &lanes->lists[kind], part, &last);
+            count += points[kind];
+        }
+        if (count)
+            end_part(&w->pack, parts[part].name, count);
     }
 }
 

@@ -434,24 +434,30 @@ static bool point_passes(struct pf_filter *filter, const struct pf_lane *lane, c
     return !filter->active || pf_filter_passes(filter, &subject);
 }
 
-/* Events of threads that the page shows. */
+/* Those of threads that the page shows. */
+static void end_lane(struct pf_lane *lane, struct pf_filter *filter, const struct threads *threads,
+                     const struct pf_page *page)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < lane->count; i++) {
+        struct pf_lane_point point = lane->points[i];
+        point.thread = find_thread(threads, point.tid, NULL);
+        if (point.thread != PF_PAGE_NONE && point.time >= page->first && point.time <= page->last &&
+            point_passes(filter, lane, &point, threads->bottom->frames[point.thread].name))
+            lane->points[kept++] = point;
+    }
+    lane->count = kept;
+    lane->owner_thread = find_thread(threads, lane->owner, NULL);
+}
+
 static void end_lanes(struct pf_flame_times *times, const struct pf_filter *filter, const struct threads *threads,
                       const struct pf_page *page)
 {
     struct pf_filter mine = *filter;
     mine.unmatched = 0;
-    for (size_t i = 0; i < times->lanes.count; i++) {
-        struct pf_lane *lane = &times->lanes.lanes[i];
-        size_t kept = 0;
-        for (size_t k = 0; k < lane->count; k++) {
-            struct pf_lane_point point = lane->points[k];
-            point.thread = find_thread(threads, point.tid, NULL);
-            if (point.thread != PF_PAGE_NONE && point.time >= page->first && point.time <= page->last &&
-                point_passes(&mine, lane, &point, threads->bottom->frames[point.thread].name))
-                lane->points[kept++] = point;
-        }
-        lane->count = kept;
-    }
+    for (unsigned kind = 0; kind < PF_LANE_KINDS; kind++)
+        for (size_t i = 0; i < times->lanes.lists[kind].count; i++)
+            end_lane(&times->lanes.lists[kind].lanes[i], &mine, threads, page);
 }
 
 bool pf_flame_times_end(struct pf_flame_times *times, const struct pf_filter *filter, struct pf_bottom *bottom,

@@ -6,7 +6,8 @@
  *     its callees, threads {pid, tid, comm, first, last}, samples {time (ns since the start, NaN: not known), stack, thread,
  *     cpu (-1), event, weight, count; slices: see query.js; where they are known, code (function of the page's code, -1), offset in it}, intervals (off CPU) {thread, from, to, state (1 ready, 2 blocked), waker (thread),
  *     stack; of both recordings, each by its threads: the other one's begin at ownThreads}, branches (a report) or nothing, code (see code.c) or nothing, marks {time, thread, kind, text (string)}, losses {time, count}, totals {event, fn, self, total} or nothing,
- *     lanes or nothing: list [{name of a tracepoint, stride (one of how many is there), seen (how many were recorded), order}], time, thread, text
+ *     lanes or nothing: list [{name of a tracepoint, stride (one of how many is there), seen (how many were recorded), order; of a counter: unit, label, owner (a thread of its process, -1)}], time, thread; text
+ *     of events, value of counters
  */
 const inWorker = typeof document === "undefined", $ = id => document.getElementById(id);
 const KINDS = ["user", "kernel", "inlined", "JIT", "no symbol", "thread", "processor", "time", "lighter", "module"];
@@ -92,12 +93,20 @@ function readLosses(from, prefix = "") {
   return { time: stepsOf(column("time")), count: column("count") };
 }
 
+/* Those of counters, which follow events. */
+function valuesOf(from, prefix, count) {
+  const made = new Float64Array(count), values = from.has(prefix + "lanes.value") ? stepsOf(from.column(prefix + "lanes.value", Float64Array)) : [];
+  made.set(values, count - values.length);
+  return made;
+}
 function readLanes(from, move = 0, prefix = "") {
   if (!from.has(prefix + "lanes")) return null;
   const time = stepsOf(from.column(prefix + "lanes.time", Float64Array)), all = Int32Array.from(time, (x, i) => i);
   let at = 0;
-  return { time, thread: from.column(prefix + "lanes.thread", Int32Array).map(thread => thread + move), text: from.json(prefix + "lanes.text").map(clean),
-    list: from.json(prefix + "lanes").map(([name, stride, seen, count]) => ({ name: clean(name), stride, seen, order: all.subarray(at, at += count) })) };
+  return { time, thread: from.column(prefix + "lanes.thread", Int32Array).map(thread => thread + move), text: from.has(prefix + "lanes.text") ? from.json(prefix + "lanes.text").map(clean) : [],
+    value: valuesOf(from, prefix, time.length),
+    list: from.json(prefix + "lanes").map(([name, stride, seen, count, unit, label, owner]) => ({ name: clean(name), stride, seen, order: all.subarray(at, at += count),
+      ...(unit ? { unit, label, owner: owner ? owner - 1 + move : -1 } : {}) })) };
 }
 
 /* Samples that were joined stand for a slice of time each; null: none was. */

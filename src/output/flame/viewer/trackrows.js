@@ -8,7 +8,7 @@ const ALL = "all", CPU = "cpu", PROCESS = "process", THREAD = "thread", LANE = "
 /* --- rows --- */
 
 function makePane(data, event, title, clock, shown) {
-  const lanes = data.lanes?.list.filter(({ name }) => name !== shown) || [], table = marksOf(data, lanes);
+  const lanes = data.lanes?.list.filter(({ name, unit }) => unit || name !== shown) || [], table = marksOf(data, lanes);
   return { ...timeIndex.busyOf(data, event), data, index: T.indexed(data, event), title, clock, x: 0, width: 0,
     drawn: {}, intervals: byThread(data, data.intervals), lanes, table, marks: byThread(data, table) };
 }
@@ -17,8 +17,8 @@ function marksOf({ marks, lanes, strings }, shown) {
   if (!marks && !shown.length) return null;
   const { time = [], thread = [], kind = [], text = [] } = marks || {};
   const made = { time: [...time], thread: [...thread], kind: [...kind], text: Array.from(text, number => strings[number]) };
-  for (const { name, order } of shown)
-    for (const i of order) {
+  for (const { name, unit, order } of shown)
+    for (const i of unit ? [] : order) {
       made.time.push(lanes.time[i]);
       made.thread.push(lanes.thread[i]);
       made.kind.push(EVENT);
@@ -110,13 +110,19 @@ function makeRows(panes) {
   const of = kind => [...rows.values()].filter(r => r.kind === kind);
   for (const process of of(PROCESS)) process.rows.sort(heavy);
   return { all, cpus: of(CPU).filter(r => r.weight).sort((a, b) => a.cpu - b.cpu), processes: of(PROCESS).sort(heavy),
-    threads: of(THREAD).sort(heavy), lanes: rows.get("lanes") };
+    threads: of(THREAD).sort(heavy), lanes: ["lanes", "counters"].flatMap(key => rows.get(key) ?? []) };
 }
-/* A row for each lane, in a row of all of them. */
+/* How many lanes of this name one side has: a process has other memory after it executes. */
+const timesOf = (all, full, at) => all.rows.filter(made => made.full === full && made.parts[at]).length;
+/* A row for each lane, in a row of all events or all counters. */
 function addLanes(panes, row) {
   panes.forEach((pane, at) => {
     for (const lane of pane.lanes) {
-      const all = row("lanes", LANE, "Events"), made = row("l" + lane.name, LANE, lane.name.slice(lane.name.indexOf(":") + 1));
+      const { name, unit, label, owner } = lane, all = unit ? row("counters", LANE, "Counters") : row("lanes", LANE, "Events");
+      const full = !unit ? name : owner >= 0 ? `${label} of ${T.threadWords(pane.data, owner)}` : label;
+      const short = !unit ? name.slice(name.indexOf(":") + 1) : owner >= 0 ? `${T.commOf(pane.data, owner)}: ${label.toLowerCase()}` : label;
+      const made = row(`l${full}\n${timesOf(all, full, at)}`, LANE, short);
+      made.full = full;
       (all.parts[at] ||= { lists: [], threads: [], lanes: [] }).lanes.push(lane);
       made.parts[at] = { lists: [], threads: [], lanes: [lane] };
       if (!all.rows.includes(made)) all.rows.push(made);

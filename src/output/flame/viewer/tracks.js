@@ -4,7 +4,7 @@
  * byDay. It calls onFilter, onWindow, onByDay and onHover. With `other`, a recording made before, each row has both side by
  * side, each from its own start and all in one scale; its event is `otherEvent`, and what is chosen of its time `timeBefore`:
  * a time is of one side, what is chosen of the rows of both. The rows are made in trackrows.js, drawn in trackdraw.js; the keys are in
- * trackkeys.js, lanes of events in tracklanes.js. */
+ * trackkeys.js, lanes of events and counters in tracklanes.js. */
 "use strict";
 const tracks = (() => {
 const T = overTime;
@@ -110,6 +110,7 @@ class Tracks extends withTrackKeys(withLanes(trackDrawing.Drawing)) {
   }
   /* Processes are open as long as all of their threads are seen at once. */
   openAtFirst() {
+    for (const { key, rows } of this.model.lanes) if (key === "counters" && rows.length <= 8) this.open.add(key);
     const { processes, threads } = this.model, rows = 1 + processes.length + threads.length, high = this.host.clientHeight || 500;
     if (rows * ROW_HIGH > high - 80) return;
     for (const process of processes) if (process.rows.length > 1) this.open.add(process.key);
@@ -133,11 +134,12 @@ class Tracks extends withTrackKeys(withLanes(trackDrawing.Drawing)) {
   /* The rows, as they are searched and opened. */
   list() {
     const { model, mode } = this, find = this.find.trim().toLowerCase();
-    const fits = row => !find || [row.label, row.kind === LANE ? row.key : "", row.pid, row.tid].some(x => String(x ?? "").toLowerCase().includes(find));
-    const rows = [[model.all, 1]], lanes = model.lanes?.rows.filter(fits);
-    if (lanes?.length) {
-      rows.push([model.lanes, 1]);
-      if (this.open.has("lanes") || find) for (const lane of lanes) rows.push([lane, 2]);
+    const fits = row => !find || [row.label, row.full, row.pid, row.tid].some(x => String(x ?? "").toLowerCase().includes(find));
+    const rows = [[model.all, 1]];
+    for (const group of model.lanes) {
+      const lanes = group.rows.filter(fits);
+      if (lanes.length) rows.push([group, 1]);
+      if (this.open.has(group.key) || find) for (const lane of lanes) rows.push([lane, 2]);
     }
     if (mode === "threads") for (const row of model.threads) fits(row) && rows.push([row, 1]);
     else if (mode === "cpus") for (const row of model.cpus) fits(row) && rows.push([row, 1]);
