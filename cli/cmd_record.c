@@ -105,6 +105,8 @@ static const struct pf_option sample_options[] = {
     FLAG("raw-samples", 'R', PERFILE_RECORDER_RAW, "Raw data of events other than tracepoints."),
     FLAG("stat", 's', PERFILE_RECORDER_STAT, "Event counts per thread."),
     FLAG("switch-events", 0, PERFILE_RECORDER_SWITCHES, "Context switches."),
+    PF_FLAG("latency", 0, AT(latency),
+            "Record what report --latency needs: the same, of a command or of chosen processes."),
     FLAG("namespaces", 0, PERFILE_RECORDER_NAMESPACES, "The namespaces of processes."),
     FLAG("all-cgroups", 0, PERFILE_RECORDER_CGROUPS, "The control groups of samples."),
     TEXT("clockid", 'k', "CLOCK", options.clock,
@@ -364,6 +366,8 @@ static int read_options(struct run *run)
     run->options.filter_count = record->filter_count;
     run->options.note = note;
     run->options.note_context = run;
+    if (record->latency)
+        run->options.flags |= PERFILE_RECORDER_SWITCHES;
     if (record->any_branch && !run->options.branch_filter)
         run->options.branch_filter = "any";
     if ((record->frame_pointers || (!record->events && !pf_called_perf())) && !run->options.call_graph)
@@ -388,6 +392,8 @@ static int check_choices(struct run *run)
         why = "--count and --freq cannot both be given: a sample every N events, or N samples a second";
     if (run->options.flags & PERFILE_RECORDER_ALL_USER && run->options.flags & PERFILE_RECORDER_ALL_KERNEL)
         why = "--all-user and --all-kernel cannot both be given";
+    if (run->settings->record.latency && run->options.flags & PERFILE_RECORDER_ALL_CPUS)
+        why = "--latency is of a command or of chosen processes: of all, threads that run are not those of one program";
     if (run->start_disabled && !run->settings->record.control)
         why = "--delay -1 waits for a command: it needs --control";
     if (run->options.flags & PERFILE_RECORDER_OVERWRITE && run->output.mode == PF_SWITCH_SIZE)

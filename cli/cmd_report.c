@@ -37,6 +37,12 @@ static const struct pf_option options[] = {
     FLAG("group", 0, PERFILE_REPORT_GROUP,
          "text: show all events side by side in one table. The default for events that were recorded as a group."),
     FLAG("no-group", 0, PERFILE_REPORT_NO_GROUP, "text: a table for each event, even in groups."),
+    FLAG(
+        "latency", 0, PERFILE_REPORT_LATENCY,
+        "Sort by latency, and show it beside the overhead: a sample weighs its period divided by the number of threads "
+        "that ran, which is its share in the time that passed. For recordings of record --latency."),
+    TEXT("parallelism", 0, "LIST", parallelism,
+         "Only samples at whose time so many recorded threads ran: 1 or 1,3-5. For recordings of record --latency."),
     FLAG("show-nr-samples", 'n', PERFILE_REPORT_SAMPLES, "Also show the number of samples."),
     FLAG("show-total-period", 0, PERFILE_REPORT_PERIOD, "Also show the sum of the periods."),
     FLAG("show-cpu-utilization", 0, PERFILE_REPORT_MODES, "Also show the percentages of kernel and user space."),
@@ -148,7 +154,7 @@ static bool asks_for_samples(const struct pf_settings *settings)
     const char *const others[] = {settings->print.fields, settings->output,      report->dsos,
                                   report->symbols,        report->symbol_filter, report->parent,
                                   report->call_graph,     report->time_quantum,  report->percent_limit,
-                                  report->ignore_callees};
+                                  report->ignore_callees, report->parallelism};
 
     for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
         if (others[i])

@@ -437,11 +437,17 @@ void pf_log_note(void *context, const char *text)
 static const struct {
     const char *filter, *what, *quote;
 } filters[] = {
-    {"time", "no samples in the time range", "\""},  {"cpus", "no samples on CPU", ""},
-    {"pids", "no samples of process", ""},           {"tids", "no samples of thread", ""},
-    {"comms", "no samples of a thread named", "\""}, {"events", "no samples of event", "\""},
-    {"cgroups", "no samples of cgroup", "\""},       {"dsos", "no samples in file", "\""},
-    {"symbols", "no samples in function", "\""},     {"symbol_filter", "no samples in a function whose name has", "\""},
+    {"time", "no samples in the time range", "\""},
+    {"cpus", "no samples on CPU", ""},
+    {"pids", "no samples of process", ""},
+    {"tids", "no samples of thread", ""},
+    {"comms", "no samples of a thread named", "\""},
+    {"events", "no samples of event", "\""},
+    {"cgroups", "no samples of cgroup", "\""},
+    {"dsos", "no samples in file", "\""},
+    {"symbols", "no samples in function", "\""},
+    {"symbol_filter", "no samples in a function whose name has", "\""},
+    {"parallelism", "no samples at parallelism", ""},
 };
 
 struct near {

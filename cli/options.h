@@ -52,7 +52,7 @@ struct pf_record_settings {
     const char *versus, *warm_up;
     bool off_cpu, only_off_cpu; /* the second: without other samples */
     bool frame_pointers;
-    bool any_branch;
+    bool any_branch, latency;
     bool no_clobber;
     bool dry_run, strict_frequency;
     bool timestamp_filename;

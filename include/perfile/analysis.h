@@ -201,6 +201,7 @@ enum perfile_report_flags {
     PERFILE_REPORT_NO_HEADER = 1 << 15,   /* text: the rows alone, without the lines that begin with # */
     PERFILE_REPORT_STATS = 1 << 16,       /* text: no rows: how many records of each type there are */
     PERFILE_REPORT_MMAPS = 1 << 17,       /* text: no rows: as TASKS, with the mappings of each process */
+    PERFILE_REPORT_LATENCY = 1 << 18,     /* latency and overhead, by latency: period divided by parallelism */
 };
 
 struct perfile_report_options {
@@ -236,6 +237,7 @@ struct perfile_report_options {
      * The rows of the functions themselves stay exact. 0: no limit.
      */
     uint64_t max_nodes;
+    const char *parallelism; /* only samples at whose time so many recorded threads ran, "1,3-5" */
 };
 /* The most bytes that a node takes: for limits that depend on the available memory. */
 #define PERFILE_REPORT_NODE_BYTES 56

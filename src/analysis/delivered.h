@@ -34,6 +34,7 @@ struct pf_delivered {
     struct perfile_u64s user_chain; /* the user part of the callchain, when it came later; follows sample.callchain */
     const struct pf_off *off;       /* the time off CPU that the sample stands for; NULL: another sample */
     struct pf_traced traced;        /* zeros: the sample is not of a trace */
+    uint32_t parallelism;           /* threads that ran at its time: see pf_delivery_options; 1: not counted */
     bool is_sample;                 /* else only `record` and `event` are set */
     bool again;                     /* the sample of the last one, of another counter: the same stack */
 };

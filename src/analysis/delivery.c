@@ -13,6 +13,7 @@
 struct origin {
     const struct pf_synthesizer *synthesizer; /* NULL: it stands in the recording */
     uint64_t note[PF_SYNTHESIZED_NOTE];
+    uint64_t parallelism; /* at its time */
 };
 
 struct pf_delivery {
@@ -26,6 +27,9 @@ struct pf_delivery {
     uint64_t filtered;
     const char *arch;
     bool arch_known; /* whether the recording says it or not: a stream may do so in its next feature */
+    int64_t running; /* threads, with options.counts_parallelism */
+    uint64_t cpus;   /* of the machine; UINT64_MAX: not known */
+    bool cpus_known; /* as arch_known */
 
     struct pf_counters counters;
     uint64_t next_value; /* of the counters of the current sample; their count or more: none is left */
@@ -134,7 +138,8 @@ static int open_synthesizers(struct pf_delivery *delivery, struct perfile_error 
 static bool looks_at_each_alone(const struct pf_delivery *delivery)
 {
     const struct perfile_event *event;
-    bool alone = !delivery->options.reads_all && !delivery->synthesizer_count;
+    const struct pf_delivery_options *options = &delivery->options;
+    bool alone = !options->reads_all && !options->counts_parallelism && !delivery->synthesizer_count;
     for (size_t i = 0; alone && (event = perfile_event_get(delivery->reader, i)); i++)
         alone = !event->attr->defer_callchain && !(event->attr->sample_type & PERFILE_SAMPLE_READ);
     return alone;
@@ -233,6 +238,7 @@ int pf_delivery_open(struct perfile_reader *reader, const struct pf_delivery_opt
     made->reader = reader;
     made->follows_maps = options->find || options->follows_maps;
     made->next_value = NO_VALUE;
+    made->running = 1; /* where a recording starts, its thread runs: no record of a switch says so */
     pf_counters_open(&made->counters, allocator);
     pf_held_open(&made->held, allocator);
     int result = open_parts(made, error);
@@ -296,6 +302,38 @@ static void find_spaces(struct pf_delivery *delivery, struct pf_delivered *item)
     item->user_space = delivery->follows_maps && pid >= 0 ? perfile_session_space(delivery->session, pid) : NULL;
 }
 
+/* ---- parallelism ------------------------------------------------------------------------------------------------- */
+
+/* A thread that ends leaves its processor without a SWITCH record. */
+static void count_running(struct pf_delivery *delivery, const struct perfile_record *record)
+{
+    const bool switched = record->type == PERFILE_RECORD_SWITCH || record->type == PERFILE_RECORD_SWITCH_CPU_WIDE;
+    if (switched)
+        delivery->running += record->misc & PERFILE_MISC_SWITCH_OUT ? -1 : 1;
+    else if (record->type == PERFILE_RECORD_EXIT)
+        delivery->running--;
+}
+
+static uint64_t machine_cpus(struct pf_delivery *delivery)
+{
+    if (PF_LIKELY(delivery->cpus_known))
+        return delivery->cpus;
+    delivery->cpus_known = true;
+    const int result =
+        pf_memory_check(delivery->allocator, perfile_feature_number(delivery->reader, PERFILE_FEATURE_NRCPUS,
+                                                                    "nr_cpus_available", &delivery->cpus, NULL));
+    if (result < 0 || !delivery->cpus)
+        delivery->cpus = UINT64_MAX;
+    return delivery->cpus;
+}
+
+static void note_parallelism(struct pf_delivery *delivery)
+{
+    const uint64_t running = delivery->running > 1 ? (uint64_t)delivery->running : 1;
+    delivery->origin.parallelism =
+        delivery->options.counts_parallelism ? pf_min(running, pf_min(machine_cpus(delivery), UINT32_MAX)) : 1;
+}
+
 /* ---- counters ---------------------------------------------------------------------------------------------------- */
 
 /* The counters of a group without ids are not known. */
@@ -340,6 +378,7 @@ static inline int begin_sample(struct pf_delivery *delivery, struct pf_delivered
 {
     const struct perfile_sample *sample = &item->sample;
     item->is_sample = true;
+    item->parallelism = (uint32_t)delivery->origin.parallelism;
     item->event = item->record->event;
     item->id = sample->present & PERFILE_SAMPLE_IDENTIFIER ? sample->identifier : sample->id;
     if (PF_UNLIKELY(delivery->origin.synthesizer != NULL))
@@ -450,8 +489,11 @@ static __attribute__((noinline)) int take_other(struct pf_delivery *delivery, st
     const int result = follow_jit(delivery, record, error);
     if (result < 0)
         return result;
-    if (record->type == PERFILE_RECORD_HEADER_FEATURE && !delivery->arch)
-        delivery->arch_known = false;
+    if (record->type == PERFILE_RECORD_HEADER_FEATURE) {
+        delivery->arch_known &= delivery->arch != NULL;
+        delivery->cpus_known &= delivery->cpus != UINT64_MAX;
+    }
+    count_running(delivery, record);
     if (record->type == PERFILE_RECORD_CALLCHAIN_DEFERRED) {
         take_deferred(delivery, record);
         return 0;
@@ -467,6 +509,7 @@ static inline int take_sample(struct pf_delivery *delivery, struct pf_delivered 
     const struct perfile_event *event = item->record->event;
     if (item->record->damaged || !pf_delivered_decode(item))
         return 0;
+    note_parallelism(delivery);
     const int held = PF_UNLIKELY(event && event->attr->defer_callchain) ? hold(delivery, item, error) : 0;
     if (PF_UNLIKELY(held != 0))
         return held < 0 ? held : 0;
@@ -501,6 +544,7 @@ static int take_synthesized(struct pf_delivery *delivery, const struct pf_synthe
     if (!made->sample)
         return take_sample(delivery, item, error);
     item->sample = *made->sample;
+    note_parallelism(delivery);
     return begin_sample(delivery, item, error);
 }
 

@@ -26,8 +26,13 @@ struct pf_delivery_options {
     bool never_waits;                          /* callchains whose user part comes later are given without it */
     bool reads_all;                            /* also records outside of the times of the filter; without it an index
                                                   skips them, which code that keeps state of records must not miss */
-    bool reads_before;                         /* records before it */
-    bool reads_to_end;                         /* names that threads have at the end */
+    /*
+     * Samples have the number of recorded threads that ran at their time, from SWITCH records, 1 to the number of
+     * processors. All records are read for it, also with a filter of times.
+     */
+    bool counts_parallelism;
+    bool reads_before; /* records before it */
+    bool reads_to_end; /* names that threads have at the end */
     /*
      * False: samples of this event are not used. They are discarded early where no filter counts them, so that `watch`
      * does not see them, either. May be NULL.

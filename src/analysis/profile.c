@@ -71,6 +71,7 @@ static int open_delivery(struct pf_profile *profile, const struct pf_profile_opt
                                            .takes_calls = true,
                                            .never_waits = options->never_waits,
                                            .reads_all = options->watches_all,
+                                           .counts_parallelism = options->parallelism,
                                            .wants = options->decoded ? options->wants : NULL,
                                            .wants_context = options->wants_context,
                                            .watch = options->watch,
@@ -262,6 +263,7 @@ static inline void fill_sample(struct pf_profile *profile)
     sample->tid = decoded->tid;
     sample->has_cpu = decoded->present & PERFILE_SAMPLE_CPU;
     sample->cpu = sample->has_cpu ? decoded->cpu : 0;
+    sample->parallelism = item->parallelism;
     sample->cpumode = item->record->misc & PERFILE_MISC_CPUMODE_MASK;
     sample->comm = item->comm;
     sample->cgroup = pf_delivered_cgroup(item, profile->delivery);

@@ -39,6 +39,7 @@ struct pf_profile_options {
     const char *unwind;                  /* as in perfile_symbol_options */
     /* Samples come with all that was recorded, valid as long as they are: they are read one by one then. */
     bool decoded;
+    bool parallelism;      /* with `decoded`: samples have that of their time */
     bool ignores_stacks;   /* samples have no frames, and maps are not followed: nothing can be looked up */
     const char *stacks_of; /* of these, only samples of the event of this name have frames; NULL: all; "": none */
     /* Of these, see pf_delivery_options. */

@@ -15,8 +15,9 @@ struct pf_profile_sample {
     int32_t tid;
     uint32_t cpu; /* 0: also when it is not known */
     bool has_cpu;
-    uint8_t cpumode;  /* PERFILE_MISC_*: misc & PERFILE_MISC_CPUMODE_MASK */
-    const char *comm; /* interned: equal names are equal pointers */
+    uint32_t parallelism; /* with pf_profile_options.parallelism: how many threads ran */
+    uint8_t cpumode;      /* PERFILE_MISC_*: misc & PERFILE_MISC_CPUMODE_MASK */
+    const char *comm;     /* interned: equal names are equal pointers */
     uint64_t ip;
     uint32_t leaf;          /* frame of the sampled address itself */
     const uint32_t *frames; /* the complete stack, leaf first; without callchains just the leaf */

@@ -13,6 +13,7 @@
 #define PF_RECORD_PAGES "perfile kmem --page record"
 #define PF_RECORD_BLOCK "perfile table block_latency record"
 #define PF_RECORD_FAULTS "perfile table page_faults record -- COMMAND"
+#define PF_RECORD_PARALLELISM "perfile record --latency -- COMMAND"
 #define PF_RECORD_MEMORY "perfile mem record -a"
 
 #endif

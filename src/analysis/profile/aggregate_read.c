@@ -561,6 +561,7 @@ static int open_profile(struct reading *r, struct perfile_reader *reader, struct
         .frames = pf_describe_options(r->options->flags, symbols),
         .in_blocks = true,
         .decoded = r->tags && pf_tags_need_decoded(r->tags),
+        .parallelism = r->tags && pf_tags_need_parallelism(r->tags),
         .drive = {r->options->threads, r->options->progress, r->options->progress_context}};
     how.frames.by_location = how.frames.by_address;
     const int result = pf_profile_open(reader, &how, &r->profile, error);

@@ -42,10 +42,11 @@ enum pf_column_of {
 /* What a column asks of a report beyond the samples. */
 enum pf_column_needs {
     PF_COLUMN_NEEDS_NOTHING,
-    PF_COLUMN_NEEDS_MODES,    /* the weight of rows by mode */
-    PF_COLUMN_NEEDS_COSTS,    /* sums of what samples cost */
-    PF_COLUMN_NEEDS_BRANCHES, /* rows of branches */
-    PF_COLUMN_NEEDS_FRAMES,   /* what is at the addresses of samples */
+    PF_COLUMN_NEEDS_MODES,       /* the weight of rows by mode */
+    PF_COLUMN_NEEDS_COSTS,       /* sums of what samples cost */
+    PF_COLUMN_NEEDS_BRANCHES,    /* rows of branches */
+    PF_COLUMN_NEEDS_FRAMES,      /* what is at the addresses of samples */
+    PF_COLUMN_NEEDS_PARALLELISM, /* records of context switches */
 };
 
 /* Returns a number that is smaller for rows that come first, and the same for rows that are equal in the column. */

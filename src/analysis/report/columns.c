@@ -31,10 +31,11 @@ double pf_report_percent(uint64_t part, uint64_t total)
     return total ? 100.0 * (double)part / (double)total : 0.0;
 }
 
-static uint64_t member_of(const struct pf_report_part *part, size_t member)
+/* Of a part of a row, or an event. */
+static uint64_t member_of(const void *of, size_t member)
 {
     uint64_t value;
-    memcpy(&value, (const char *)part + member, sizeof(value));
+    memcpy(&value, (const char *)of + member, sizeof(value));
     return value;
 }
 
@@ -51,17 +52,30 @@ static int compare_parts(const struct pf_report *report, const struct pf_report_
     return difference;
 }
 
-static void put_percents(const struct pf_report *report, const struct pf_report_row *row, size_t member,
-                         struct pf_text *text)
+/* `total`: the member of the event that is 100 %. */
+static void put_shares(const struct pf_report *report, const struct pf_report_row *row, size_t member, size_t total,
+                       struct pf_text *text)
 {
     const struct pf_report_event *event = pf_report_event(report, row);
     const uint32_t shown = pf_report_shown(event);
     for (uint32_t i = 0; i < shown; i++) {
         const struct pf_report_part part = pf_report_part(report, row, i);
-        const uint64_t total = pf_report_member(report, event, i)->period;
-        pf_put_hundredths(text, pf_report_percent(member_of(&part, member), total), i ? 7 : 6);
+        const uint64_t whole = member_of(pf_report_member(report, event, i), total);
+        pf_put_hundredths(text, pf_report_percent(member_of(&part, member), whole), i ? 7 : 6);
         pf_put_char(text, '%');
     }
+}
+
+static void put_percents(const struct pf_report *report, const struct pf_report_row *row, size_t member,
+                         struct pf_text *text)
+{
+    put_shares(report, row, member, offsetof(struct pf_report_event, period), text);
+}
+
+static void put_latencies(const struct pf_report *report, const struct pf_report_row *row, size_t member,
+                          struct pf_text *text)
+{
+    put_shares(report, row, member, offsetof(struct pf_report_event, latency), text);
 }
 
 static void put_numbers(const struct pf_report *report, const struct pf_report_row *row, size_t member,
@@ -110,11 +124,12 @@ static void put_averages(const struct pf_report *report, const struct pf_report_
     {                                                                                                                  \
         return pf_report_part(report, row, 0).member;                                                                  \
     }
-#define SHARE(id, member)                                                                                              \
-    VALUE(id, member, put_percents)                                                                                    \
+#define SHARE(id, member) SHARE_OF(id, member, period, put_percents)
+#define SHARE_OF(id, member, total, put)                                                                               \
+    VALUE(id, member, put)                                                                                             \
     static double real_##id(const struct pf_report *report, const struct pf_report_row *row)                           \
     {                                                                                                                  \
-        return pf_report_percent(pf_report_part(report, row, 0).member, pf_report_event(report, row)->period);         \
+        return pf_report_percent(pf_report_part(report, row, 0).member, pf_report_event(report, row)->total);          \
     }
 #define AVERAGE(id, member)                                                                                            \
     VALUE(id, member, put_averages)                                                                                    \
@@ -131,6 +146,8 @@ SHARE(overhead_sys, sys)
 SHARE(overhead_us, us)
 SHARE(overhead_guest_sys, guest_sys)
 SHARE(overhead_guest_us, guest_us)
+SHARE_OF(latency_children, latency_children, latency, put_latencies)
+SHARE_OF(latency, latency, latency, put_latencies)
 AVERAGE(weight1, costs[0])
 AVERAGE(weight2, costs[1])
 AVERAGE(weight3, costs[2])

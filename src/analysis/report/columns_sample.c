@@ -166,6 +166,15 @@ void pf_text_socket(const struct pf_report *report, const struct pf_report_row *
     pf_put_format(text, "%.3d", (int)pf_report_value(report, row, PF_VALUE_socket));
 }
 
+/* ---- parallelism ---- */
+
+void pf_take_parallelism(struct pf_report *report, struct pf_report_keyed *taken,
+                         const struct pf_profile_sample *sample)
+{
+    (void)report;
+    taken->values[PF_VALUE_parallelism] = sample->parallelism;
+}
+
 /* ---- time ---- */
 
 void pf_take_time(struct pf_report *report, struct pf_report_keyed *taken, const struct pf_profile_sample *sample)
@@ -292,6 +301,8 @@ int pf_report_prepare(struct pf_report *report, struct perfile_error *error)
     const char *quantum = report->options->report->time_quantum;
     report->settings.quantum_ns = DEFAULT_QUANTUM_NS;
     int result = quantum ? pf_parse_duration(quantum, &report->settings.quantum_ns, error) : 0;
+    if (result == 0)
+        result = pf_report_check_parallelism(report, error);
     if (result == 0)
         result = pf_report_compile_patterns(report, error);
     if (result == 0 && (pf_text_open(&report->texts.scratch, report->allocator, NULL, NULL) < 0 ||

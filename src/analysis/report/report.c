@@ -119,6 +119,7 @@ void pf_report_close(struct pf_report *report)
     pf_free(allocator, report->groups.items, report->groups.capacity * sizeof(*report->groups.items));
     pf_free(allocator, report->groups.members, report->groups.member_capacity * sizeof(*report->groups.members));
     pf_free(allocator, report->groups.parts, report->groups.part_capacity * sizeof(*report->groups.parts));
+    pf_free(allocator, report->chains.latencies, report->chains.latency_capacity * sizeof(*report->chains.latencies));
     pf_free(allocator, report->chains.counts, report->chains.tree.count * sizeof(*report->chains.counts));
     if (report->chains.tree.allocator) {
         (void)pf_stacks_end(&report->chains.arriving, &report->chains.tree);

@@ -101,6 +101,7 @@ struct pf_report_settings {
     bool for_text;   /* as in pf_report_open */
     bool about_code; /* when all was read: some of the text is about the code that samples were in */
     bool joins_groups;
+    bool by_latency; /* rows are sorted by it */
 };
 
 /* report_columns.c: which columns there are, and what they need. */
@@ -120,24 +121,28 @@ struct pf_report_layout {
     const char *sort_order; /* what --sort comes to; NULL: only --fields says */
     struct pf_report_field fields[PF_REPORT_FIELDS];
     size_t field_count;
-    bool by_frame;     /* a column takes the frame */
-    bool by_symbol;    /* pf_report_columns[PF_COLUMN_symbol] is one of them */
-    bool by_thread;    /* a column shows the names of threads, which are those of the end */
-    bool by_dso;       /* pf_report_columns[PF_COLUMN_dso] is one of them */
-    bool by_address;   /* a column distinguishes addresses of a function */
-    bool by_mode;      /* a column asks for the mode of samples */
-    bool by_cost;      /* a column asks for what they cost */
-    bool by_stack;     /* a column takes something of the frames of samples */
-    bool skip_first;   /* rows begin with the symbol: graphs need not repeat it */
-    bool powerpc, x86; /* the architecture of the recording */
+    bool by_frame;       /* a column takes the frame */
+    bool by_symbol;      /* pf_report_columns[PF_COLUMN_symbol] is one of them */
+    bool by_thread;      /* a column shows the names of threads, which are those of the end */
+    bool by_dso;         /* pf_report_columns[PF_COLUMN_dso] is one of them */
+    bool by_address;     /* a column distinguishes addresses of a function */
+    bool by_mode;        /* a column asks for the mode of samples */
+    bool by_cost;        /* a column asks for what they cost */
+    bool by_latency;     /* a column asks for the weight of rows divided by parallelism */
+    bool by_parallelism; /* a column or a filter asks for the parallelism of samples */
+    bool by_stack;       /* a column takes something of the frames of samples */
+    bool skip_first;     /* rows begin with the symbol: graphs need not repeat it */
+    bool powerpc, x86;   /* the architecture of the recording */
 };
 
 /* report_filters.c: which samples are in rows. */
 struct pf_report_filters {
     struct pf_filter threads; /* pids, tids and comms */
     struct pf_names_filter dsos, names;
-    bool active;     /* any of these, or a part of the symbol */
-    uint8_t *passes; /* by frame: 0 not known, 1 no, 2 yes */
+    struct pf_filter levels; /* numbers of threads that ran; its `cpus` */
+    bool level_passed;       /* some sample had one of them */
+    bool active;             /* any of these, or a part of the symbol */
+    uint8_t *passes;         /* by frame: 0 not known, 1 no, 2 yes */
     size_t pass_capacity;
     bool by_part;         /* frames were compared with symbol_filter ... */
     bool part_matched;    /* and one has it */
@@ -227,9 +232,12 @@ struct pf_report_chains {
     struct pf_stacks arriving;
     struct pf_report_link *links;
     size_t link_count;
-    bool marks;                     /* pf_graph uses the memory of the numbers of samples in the tree */
-    struct pf_report_count *counts; /* of each node; NULL: no graph shows them */
-    uint32_t *lines;                /* by frame: the first one of the same function and line; NULL: not needed */
+    bool marks;                        /* pf_graph uses the memory of the numbers of samples in the tree */
+    struct pf_report_count *counts;    /* of each node; NULL: no graph shows them */
+    struct pf_report_count *latencies; /* of each node; NULL: no column shows them */
+    size_t latency_capacity;
+    uint64_t latency_waits; /* that of the sample that `arriving` does not have a node for yet */
+    uint32_t *lines;        /* by frame: the first one of the same function and line; NULL: not needed */
     size_t line_count;
 };
 
@@ -293,6 +301,17 @@ int pf_report_read_samples(struct pf_report *report, struct perfile_error *error
 bool pf_report_is_about_code(const struct pf_report *report, bool has_chains);
 /* Reports where exactness ended. */
 void pf_report_notify_cut(const struct pf_report *report);
+/*
+ * report_latency.c: ARGUMENT: parallelism is asked for, and no event records context switches. What a sample weighs, 0
+ * when no column shows it. To be called after each stack that was added, and at the end, when all have nodes. False when
+ * out of memory.
+ */
+int pf_report_check_parallelism(const struct pf_report *report, struct perfile_error *error);
+uint64_t pf_report_latency(const struct pf_report *report, const struct pf_profile_sample *sample);
+bool pf_report_note_latency(struct pf_report *report, uint64_t latency);
+bool pf_report_sum_latencies(struct pf_report *report);
+/* Those of the nodes of a row. */
+void pf_report_add_latencies(const struct pf_report *report, uint32_t node, struct pf_report_part *part);
 /* report_frames.c: fills rows.same. False when out of memory. */
 bool pf_report_find_same_frames(struct pf_report *report);
 /* report_rows.c: rows in any order, then those that are shown, with the mode that each was in. */
@@ -364,7 +383,7 @@ static inline uint64_t pf_report_weight(const struct pf_report *report, const st
 /* Rows that are of no group have a part, too: a column asks for more than rows hold. */
 static inline bool pf_report_keeps_parts(const struct pf_report *report)
 {
-    return report->layout.by_mode || report->layout.by_cost;
+    return report->layout.by_mode || report->layout.by_cost || report->layout.by_latency;
 }
 static inline const struct pf_report_key *pf_report_key(const struct pf_report *report, const struct pf_report_row *row)
 {

@@ -56,34 +56,59 @@ static bool has_only_tracepoints(const struct pf_report *report)
     return count != 0;
 }
 
-/* As in perf a list for --sort that has "overhead" in it, and be it in overhead_us, says which shares there are. */
+/*
+ * As in perf a list for --sort that has "overhead" in it, and be it in overhead_us, or "latency", says which shares
+ * there are. Rows by latency have all of them.
+ */
 static bool chooses_shares(const struct pf_report *report)
 {
     const char *list = report->options->report->sort;
-    return list && strstr(list, "overhead");
+    return list && !report->settings.by_latency && (strstr(list, "overhead") || strstr(list, "latency"));
+}
+
+/* The shares of rows, those that they are sorted by first. `with` and `self` are columns: of callers, too, and not. */
+static const struct share {
+    enum pf_column_number with, self;
+} shares[] = {{PF_COLUMN_latency_children, PF_COLUMN_latency}, {PF_COLUMN_overhead_children, PF_COLUMN_overhead}};
+
+static const struct share *shares_of(const struct pf_report *report)
+{
+    return &shares[report->settings.by_latency ? 0 : 1];
 }
 
 /* The order of rows: by their weight, unless the list says where that comes. */
 static void choose_order(const struct pf_report *report, const struct chosen *sort, struct chosen *order)
 {
     const bool chosen = chooses_shares(report);
-    if (report->settings.children && !chosen)
-        add(order, &pf_report_columns[PF_COLUMN_overhead_children]);
-    if (!chosen)
-        add(order, &pf_report_columns[PF_COLUMN_overhead]);
+    for (const struct share *share = shares_of(report); share < shares + PF_COUNT(shares) && !chosen; share++)
+        if (report->settings.children)
+            add(order, &pf_report_columns[share->with]);
+    for (const struct share *share = shares_of(report); share < shares + PF_COUNT(shares) && !chosen; share++)
+        add(order, &pf_report_columns[share->self]);
     add_all(order, sort);
+}
+
+/* The shares that a list chooses. */
+static void add_chosen_shares(const struct pf_report *report, const struct chosen *sort, struct chosen *fields)
+{
+    const bool children = report->settings.children;
+    for (size_t i = PF_COUNT(shares); i-- > 0;)
+        if (children && has(sort, &pf_report_columns[shares[i].with]))
+            add(fields, &pf_report_columns[shares[i].with]);
+    for (size_t i = PF_COUNT(shares); i-- > 0;)
+        if (has(sort, &pf_report_columns[shares[i].self]) ||
+            (!children && has(sort, &pf_report_columns[shares[i].with])))
+            add(fields, &pf_report_columns[shares[i].self]);
 }
 
 static void add_usual_fields(const struct pf_report *report, const struct chosen *sort, struct chosen *fields)
 {
+    static const struct chosen none = {.count = 0};
     const unsigned flags = report->options->report->flags;
-    const struct pf_report_column *children = &pf_report_columns[PF_COLUMN_overhead_children];
-    const struct pf_report_column *self = &pf_report_columns[PF_COLUMN_overhead];
-    const bool chosen = chooses_shares(report);
-    if (report->settings.children && (!chosen || has(sort, children)))
-        add(fields, children);
-    if (!chosen || has(sort, self) || (!report->settings.children && has(sort, children)))
-        add(fields, self);
+    if (chooses_shares(report))
+        add_chosen_shares(report, sort, fields);
+    else
+        choose_order(report, &none, fields);
     if (flags & PERFILE_REPORT_MODES) {
         add(fields, &pf_report_columns[PF_COLUMN_overhead_sys]);
         add(fields, &pf_report_columns[PF_COLUMN_overhead_us]);
@@ -103,6 +128,7 @@ void pf_report_note_key(struct pf_report *report, const struct pf_report_column 
     report->layout.by_dso |= column == &pf_report_columns[PF_COLUMN_dso];
     report->layout.by_thread |=
         column == &pf_report_columns[PF_COLUMN_pid] || column == &pf_report_columns[PF_COLUMN_tgid];
+    report->layout.by_parallelism |= column->needs == PF_COLUMN_NEEDS_PARALLELISM;
     report->layout.by_address |= column->distinguish || column->exact;
     if (column->kept)
         report->keys.kept[report->keys.kept_count++] = column->position;
@@ -116,8 +142,11 @@ static void keep(struct pf_report *report, const struct chosen *fields, const st
         if (all.columns[i]->of != PF_COLUMN_OF_VALUE)
             pf_report_note_key(report, all.columns[i]);
         report->layout.by_mode |= all.columns[i]->needs == PF_COLUMN_NEEDS_MODES;
+        report->layout.by_latency |=
+            all.columns[i]->of == PF_COLUMN_OF_VALUE && all.columns[i]->needs == PF_COLUMN_NEEDS_PARALLELISM;
         report->layout.by_cost |= all.columns[i]->needs == PF_COLUMN_NEEDS_COSTS;
     }
+    report->layout.by_parallelism |= report->layout.by_latency;
     memcpy(report->layout.columns, fields->columns, fields->count * sizeof(*fields->columns));
     report->layout.column_count = fields->count;
     memcpy(report->layout.sorts, all.columns, all.count * sizeof(*all.columns));
@@ -187,7 +216,8 @@ int pf_report_choose_columns(struct pf_report *report, struct perfile_error *err
     if (result == 0 && report->options->report->parent)
         result = pf_report_columns_parse(report, "parent", sort.columns, &sort.count, error);
     if (strict)
-        report->settings.children = report->settings.children && strstr(field_list, "overhead_children");
+        report->settings.children = report->settings.children &&
+                                    (strstr(field_list, "overhead_children") || strstr(field_list, "latency_children"));
     else
         add_usual_fields(report, &sort, &fields);
     if (result == 0 && field_list)
@@ -237,6 +267,8 @@ void pf_report_drop_columns(struct pf_report *report)
         hide_constants(report);
     if (report->settings.children)
         return;
-    hide(report, PF_COLUMN_overhead_children);
-    remove_column(report->layout.sorts, &report->layout.sort_count, &pf_report_columns[PF_COLUMN_overhead_children]);
+    for (size_t i = 0; i < PF_COUNT(shares); i++) {
+        hide(report, shares[i].with);
+        remove_column(report->layout.sorts, &report->layout.sort_count, &pf_report_columns[shares[i].with]);
+    }
 }

@@ -9,6 +9,19 @@ bool pf_report_filters_by_name(const struct pf_report *report)
     return report->filters.names.active || report->options->report->symbol_filter;
 }
 
+static int open_levels(struct pf_report *report, struct perfile_error *error)
+{
+    const char *list = report->options->report->parallelism;
+    const struct perfile_filter levels = {.cpus = list};
+    const int result = pf_filter_open(&report->filters.levels, &levels, NULL, report->allocator, error);
+    report->layout.by_parallelism |= report->filters.levels.active;
+    return result != PERFILE_ERROR_ARGUMENT
+               ? result
+               : pf_about(error, list, strlen(list),
+                          pf_fail(error, result, PERFILE_NO_OFFSET, "parallelism",
+                                  "\"%.40s\" is not a list of numbers such as 1,3-5", list));
+}
+
 int pf_report_open_filters(struct pf_report *report, struct perfile_error *error)
 {
     const struct perfile_filter *wanted = report->options->filter;
@@ -20,8 +33,10 @@ int pf_report_open_filters(struct pf_report *report, struct perfile_error *error
     if (result == 0)
         result = pf_names_filter_open(&report->filters.names, report->options->report->symbols, true, report->allocator,
                                       error);
-    report->filters.active =
-        report->filters.threads.active || report->filters.dsos.active || pf_report_filters_by_name(report);
+    if (result == 0)
+        result = open_levels(report, error);
+    report->filters.active = report->filters.threads.active || report->filters.levels.active ||
+                             report->filters.dsos.active || pf_report_filters_by_name(report);
     return result;
 }
 
@@ -29,6 +44,7 @@ void pf_report_close_filters(struct pf_report *report)
 {
     struct pf_report_filters *filters = &report->filters;
     pf_filter_close(&filters->threads);
+    pf_filter_close(&filters->levels);
     pf_names_filter_close(&filters->dsos);
     pf_names_filter_close(&filters->names);
     pf_free(report->allocator, filters->passes, filters->pass_capacity);
@@ -44,6 +60,10 @@ void pf_report_notify_unmatched(const struct pf_report *report)
     if (report->filters.threads.active)
         pf_filter_notify_unmatched(&report->filters.threads, NULL, NULL, options->unmatched,
                                    options->unmatched_context);
+    if (report->filters.levels.active && !report->filters.level_passed)
+        options->unmatched(options->unmatched_context,
+                           &(struct perfile_unmatched){
+                               .filter = "parallelism", .value = options->report->parallelism, .blocks_all = true});
     pf_names_filter_notify_unmatched(&report->filters.dsos, "dsos", options->unmatched, options->unmatched_context);
     pf_names_filter_notify_unmatched(&report->filters.names, "symbols", options->unmatched, options->unmatched_context);
     if (report->filters.by_part && !report->filters.part_matched)
@@ -92,6 +112,14 @@ static bool address_passes(struct pf_report *report, const struct pf_profile_sam
     return false;
 }
 
+static bool level_passes(struct pf_report *report, const struct pf_profile_sample *sample)
+{
+    struct pf_report_filters *filters = &report->filters;
+    const bool passes = !filters->levels.active || pf_ranges_hold(&filters->levels.cpus, sample->parallelism);
+    filters->level_passed |= passes;
+    return passes;
+}
+
 bool pf_report_sample_passes(struct pf_report *report, const struct pf_profile_sample *sample)
 {
     const bool has_thread = sample->event->attr->sample_type & PERFILE_SAMPLE_TID;
@@ -99,5 +127,5 @@ bool pf_report_sample_passes(struct pf_report *report, const struct pf_profile_s
                                               .tid = has_thread ? sample->tid : PF_NO_NUMBER,
                                               .comm = has_thread ? sample->comm : NULL};
     return (!report->filters.threads.active || pf_filter_passes(&report->filters.threads, &subject)) &&
-           address_passes(report, sample);
+           level_passes(report, sample) && address_passes(report, sample);
 }

@@ -158,6 +158,8 @@ static struct pf_report_part own_part(const struct pf_report *report, const stru
     const struct pf_report_cost *cost = report->layout.by_cost ? pf_report_cost_of(report, row) : NULL;
     if (cost)
         memcpy(part.costs, cost->sums, sizeof(part.costs));
+    if (report->layout.by_latency)
+        pf_report_add_latencies(report, row->nodes, &part);
     return part;
 }
 

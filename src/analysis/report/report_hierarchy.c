@@ -151,6 +151,7 @@ static void add_part(struct pf_report_part *sum, const struct pf_report_part *pa
     sum->us += part->us;
     sum->guest_sys += part->guest_sys;
     sum->guest_us += part->guest_us;
+    (void)pf_add_to_sum(&sum->latency, part->latency);
     for (size_t i = 0; i < PF_REPORT_COSTS; i++)
         (void)pf_add_to_sum(&sum->costs[i], part->costs[i]);
 }
@@ -240,8 +241,11 @@ static void enter(struct walk *walk, uint32_t node)
             continue;
         if (walk->leads)
             sum->children += report->chains.tree.totals[node];
-        if (parts_in(report, sum))
-            report->groups.parts[sum->parts + walk->position].children += report->chains.tree.totals[node];
+        struct pf_report_part *part = parts_in(report, sum) ? &report->groups.parts[sum->parts + walk->position] : NULL;
+        if (part)
+            part->children += report->chains.tree.totals[node];
+        if (part && report->layout.by_latency)
+            (void)pf_add_to_sum(&part->latency_children, report->chains.latencies[node].total);
     }
 }
 

@@ -154,6 +154,7 @@ _Static_assert(sizeof(struct pf_tree_node) + 2 * sizeof(struct pf_tree_slot) + s
 
 int pf_report_parse_settings(struct pf_report *report, struct perfile_error *error)
 {
+    report->settings.by_latency = report->options->report->flags & PERFILE_REPORT_LATENCY;
     report->settings.hierarchy = report->options->report->flags & PERFILE_REPORT_HIERARCHY;
     const int result = parse_limits(report, error);
     return result < 0 ? result : parse_graph_options(report, error);

@@ -107,7 +107,8 @@ static void add_levels(struct order *order)
     add_word(order, event_word);
     for (size_t i = 0; i < report->layout.sort_count; i++) {
         add_column(order, report->layout.sorts[i]);
-        if (report->layout.sorts[i] == &pf_report_columns[PF_COLUMN_overhead_children])
+        if (report->layout.sorts[i] == (report->settings.by_latency ? &pf_report_columns[PF_COLUMN_latency_children]
+                                                                    : &pf_report_columns[PF_COLUMN_overhead_children]))
             add_callers(order);
     }
     if (report->layout.by_frame) { /* the order in which perf keeps rows that it prints alike */

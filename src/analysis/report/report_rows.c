@@ -31,7 +31,7 @@ static bool link_nodes(struct pf_report *report)
         links[parent].child = node;
     }
     totals[0] += tree->nodes[0].self;
-    return true;
+    return pf_report_sum_latencies(report);
 }
 
 /* The heaviest children first, of one class in the order they were made. */

@@ -54,7 +54,7 @@ int pf_report_open_profile(struct pf_report *report, struct perfile_error *error
                                           .off_cpu = options->filter->off_cpu};
     const bool any = filter.time || filter.cpus || filter.events || filter.off_cpu;
     const bool decoded = report->keys.kept_count != 0 || report->branching.active || report->settings.by_weight ||
-                         report->layout.by_cost;
+                         report->layout.by_cost || report->layout.by_parallelism;
     struct pf_profile_options how = {
         .filter = any ? &filter : NULL,
         .find = pf_find_options_of(options->symbols, report->allocator),
@@ -62,6 +62,7 @@ int pf_report_open_profile(struct pf_report *report, struct perfile_error *error
         .names_at_end = report->layout.by_thread,
         .in_blocks = true,
         .decoded = decoded,
+        .parallelism = report->layout.by_parallelism,
         .ignores_stacks = ignores_stacks(report),
         .unwind = options->symbols->unwind,
         .frames = {.by_address = report->layout.by_address,
@@ -148,6 +149,9 @@ static inline bool add_leaf(struct pf_report *report, uint32_t key, const struct
 static inline bool add_frames(struct pf_report *report, uint32_t key, const struct pf_profile_sample *sample)
 {
     const size_t count = report->settings.stacks ? (size_t)pf_min(sample->frame_count, report->settings.max_stack) : 0;
+    if (PF_UNLIKELY(report->layout.by_latency))
+        return add_stack(report, key, sample, count) &&
+               pf_report_note_latency(report, pf_report_latency(report, sample));
     if (PF_UNLIKELY(count > 1 || (count && sample->frames[0] != sample->leaf)))
         return add_stack(report, key, sample, count);
     return add_leaf(report, key, sample, count);
@@ -158,7 +162,9 @@ static inline bool add_row(struct pf_report *report, const struct pf_profile_sam
 {
     struct pf_report_event *event = &report->events.items[sample->event->index];
     const bool counts = passes(report, sample);
-    const uint64_t part = counts || !report->settings.relative ? pf_add_to_sum(&event->period, sample->period) : 0;
+    const bool in_total = counts || !report->settings.relative;
+    const uint64_t part = in_total ? pf_add_to_sum(&event->period, sample->period) : 0;
+    (void)pf_add_to_sum(&event->latency, in_total ? pf_report_latency(report, sample) : 0);
     if (!counts)
         return true;
     struct pf_profile_sample less;

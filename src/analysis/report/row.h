@@ -41,6 +41,7 @@ struct pf_report_part {
     uint64_t children, self, samples;
     uint64_t sys, us, guest_sys, guest_us; /* of self, by mode; only with such a column */
     uint64_t costs[PF_REPORT_COSTS];       /* sums of the samples'; the same */
+    uint64_t latency, latency_children;    /* self and children, divided by parallelism; the same */
     uint32_t nodes;                        /* of the event's own row */
 };
 
@@ -64,6 +65,7 @@ struct pf_report_event {
     const struct perfile_event *event; /* NULL: no sample */
     uint64_t samples;                  /* all but those of other times, processors or events */
     uint64_t period;                   /* of these; what percentages are of */
+    uint64_t latency;                  /* the same of latencies; 0: no column asks for them */
     struct pf_report_row *rows;        /* in the order of the table */
     size_t row_count;
     size_t left_out;                     /* rows after these, which were too many */

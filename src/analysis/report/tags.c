@@ -102,6 +102,11 @@ bool pf_tags_need_decoded(const struct pf_tags *tags)
     return tags->report.keys.kept_count != 0;
 }
 
+bool pf_tags_need_parallelism(const struct pf_tags *tags)
+{
+    return tags->report.layout.by_parallelism;
+}
+
 void pf_tags_attach(struct pf_tags *tags, struct pf_profile *profile)
 {
     tags->report.profile = profile;

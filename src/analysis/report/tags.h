@@ -28,6 +28,8 @@ int pf_tags_add(struct pf_tags *tags, const char *word, size_t bytes, struct per
 int pf_tags_begin(struct pf_tags *tags, struct perfile_error *error);
 /* Whether samples must have all that was recorded: pf_profile_options.decoded. */
 bool pf_tags_need_decoded(const struct pf_tags *tags);
+/* The same of pf_profile_options.parallelism. */
+bool pf_tags_need_parallelism(const struct pf_tags *tags);
 /* The profile that the samples are of, which is not closed with the tags. */
 void pf_tags_attach(struct pf_tags *tags, struct pf_profile *profile);
 

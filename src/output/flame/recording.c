@@ -449,6 +449,7 @@ int pf_flame_recording_open(struct pf_flame_recording *g, struct perfile_reader 
     if (result == 0 && page)
         result = open_outer(g, error);
     how.decoded = tags_of(g) && pf_tags_need_decoded(tags_of(g));
+    how.parallelism = how.decoded && pf_tags_need_parallelism(tags_of(g));
     if (result == 0 && page)
         result = open_page(g);
     if (result == 0 && page)
