@@ -7,6 +7,9 @@
 
 #include <perfile/table.h>
 
+/* Of the description as JSON. Members are added within a version, never changed or removed: see doc/schema/help.json. */
+enum { FORMAT_VERSION = 1 };
+
 struct settings {
     bool json, scdoc, examples;
 };
@@ -171,6 +174,7 @@ static void print_json(struct pf_stream *out)
     pf_json_writer_begin(&json, NULL, false);
     pf_json_writer_text(&json, "program", "perfile");
     pf_json_writer_text(&json, "version", PF_VERSION_TEXT);
+    pf_json_writer_number(&json, "format_version", FORMAT_VERSION);
     pf_json_writer_begin(&json, "verbs", true);
     for (const struct pf_command *const *command = pf_commands; *command; command++) {
         pf_json_writer_break(&json);

@@ -31,6 +31,14 @@ void pf_json_unsigned(struct pf_json *json, const char *name, uint64_t value)
     pf_put_unsigned(json->text, value);
 }
 
+void pf_json_offset(struct pf_json *json, const char *name, uint64_t offset)
+{
+    if (offset == PERFILE_NO_OFFSET)
+        pf_json_string(json, name, NULL);
+    else
+        pf_json_unsigned(json, name, offset);
+}
+
 void pf_json_string(struct pf_json *json, const char *name, const char *value)
 {
     put_name(json, name);

@@ -20,6 +20,7 @@ struct perfile_visitor pf_json_visitor(struct pf_json *json);
 void pf_json_begin(struct pf_json *json, const char *name, bool list);
 void pf_json_end(struct pf_json *json, bool list);
 void pf_json_unsigned(struct pf_json *json, const char *name, uint64_t value);
+void pf_json_offset(struct pf_json *json, const char *name, uint64_t offset); /* PERFILE_NO_OFFSET becomes null */
 void pf_json_string(struct pf_json *json, const char *name, const char *value); /* NULL becomes null */
 void pf_json_bool(struct pf_json *json, const char *name, bool value);
 

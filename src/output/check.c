@@ -60,10 +60,7 @@ static void put_json(const struct checked *checked, const struct perfile_diagnos
     pf_json_begin(&json, NULL, false);
     pf_json_string(&json, "rule", finding->rule);
     pf_json_string(&json, "severity", severities[finding->severity]);
-    if (finding->offset != PERFILE_NO_OFFSET)
-        pf_json_unsigned(&json, "offset", finding->offset);
-    else
-        pf_json_string(&json, "offset", NULL);
+    pf_json_offset(&json, "offset", finding->offset);
     pf_json_unsigned(&json, "length", finding->length);
     if (finding->file)
         pf_json_string(&json, "file", finding->file);

@@ -586,7 +586,7 @@ static void put_json_damage(const struct info *info, struct pf_json *json)
             continue;
         pf_json_begin(json, NULL, false);
         pf_json_string(json, "rule", finding->rule);
-        pf_json_unsigned(json, "offset", finding->offset);
+        pf_json_offset(json, "offset", finding->offset);
         pf_json_unsigned(json, "length", finding->length);
         pf_json_string(json, "message", finding->message);
         pf_json_end(json, false);
@@ -594,7 +594,7 @@ static void put_json_damage(const struct info *info, struct pf_json *json)
     for (size_t i = 0; i < info->feature_count; i++) {
         pf_json_begin(json, NULL, false);
         pf_json_string(json, "rule", "feature-content");
-        pf_json_unsigned(json, "offset", info->features[i].offset);
+        pf_json_offset(json, "offset", info->features[i].offset);
         pf_json_string(json, "message", info->features[i].message);
         pf_json_end(json, false);
     }
