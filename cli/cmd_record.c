@@ -393,7 +393,8 @@ static int check_choices(struct run *run)
     if (run->options.flags & PERFILE_RECORDER_ALL_USER && run->options.flags & PERFILE_RECORDER_ALL_KERNEL)
         why = "--all-user and --all-kernel cannot both be given";
     if (run->settings->record.latency && run->options.flags & PERFILE_RECORDER_ALL_CPUS)
-        why = "--latency is of a command or of chosen processes: of all, threads that run are not those of one program";
+        why = "--latency needs a command or chosen processes: the threads of the entire system do not wait for each "
+              "other";
     if (run->start_disabled && !run->settings->record.control)
         why = "--delay -1 waits for a command: it needs --control";
     if (run->options.flags & PERFILE_RECORDER_OVERWRITE && run->output.mode == PF_SWITCH_SIZE)

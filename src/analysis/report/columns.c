@@ -60,8 +60,8 @@ static void put_shares(const struct pf_report *report, const struct pf_report_ro
     const uint32_t shown = pf_report_shown(event);
     for (uint32_t i = 0; i < shown; i++) {
         const struct pf_report_part part = pf_report_part(report, row, i);
-        const uint64_t whole = member_of(pf_report_member(report, event, i), total);
-        pf_put_hundredths(text, pf_report_percent(member_of(&part, member), whole), i ? 7 : 6);
+        const uint64_t all = member_of(pf_report_member(report, event, i), total);
+        pf_put_hundredths(text, pf_report_percent(member_of(&part, member), all), i ? 7 : 6);
         pf_put_char(text, '%');
     }
 }

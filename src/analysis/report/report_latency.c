@@ -32,9 +32,9 @@ uint64_t pf_report_latency(const struct pf_report *report, const struct pf_profi
     enum { UNITS = 5040 }; /* a period of 1 divided by 1 to 10 has no remainder */
     if (!report->layout.by_latency)
         return 0;
-    const uint64_t whole = sample->period / sample->parallelism, rest = sample->period % sample->parallelism;
+    const uint64_t quotient = sample->period / sample->parallelism, rest = sample->period % sample->parallelism;
     uint64_t units;
-    return pf_multiply(whole, UNITS, &units) &&
+    return pf_multiply(quotient, UNITS, &units) &&
                    pf_add(units, (rest * UNITS + sample->parallelism / 2) / sample->parallelism, &units)
                ? units
                : UINT64_MAX;
