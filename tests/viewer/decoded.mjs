@@ -622,7 +622,9 @@ function counted() {
     sample(2, 6000, 36, "u32:88,u32:0,u32:0,u32:0,u64:0xfffffffffffff000,zeros:4")].join("\n");
 }
 function testCounters(recording) {
-  const { data } = decode(pageOf(recording)), { list, time, value } = data.lanes;
+  const page = pageOf(recording), { data } = decode(page), { list, time, value } = data.lanes, scripts = [...page.matchAll(/<script>([\s\S]*?)<\/script>/g)];
+  for (const [, script] of scripts) new Function(script); /* names that two files have are an error */
+  check("the page has scripts", scripts.length > 0, page.length);
   const mine = list.filter(({ unit }) => unit).map(({ name, unit, label, owner, order }) => [name, label, unit, owner < 0 ? "" : data.strings[data.threads.comm[owner]],
     ...[...order].map(i => `${time[i]} ${value[i]}`)].join());
   const wanted = ["power:cpu_frequency,Frequency of CPU 3,Hz,,1000 1200000000,2000 3400000000", "power:cpu_frequency,Frequency of CPU 0,Hz,,2500 800000000",

@@ -94,7 +94,7 @@ function readLosses(from, prefix = "") {
 }
 
 /* Those of counters, which follow events. */
-function valuesOf(from, prefix, count) {
+function laneValues(from, prefix, count) {
   const made = new Float64Array(count), values = from.has(prefix + "lanes.value") ? stepsOf(from.column(prefix + "lanes.value", Float64Array)) : [];
   made.set(values, count - values.length);
   return made;
@@ -104,7 +104,7 @@ function readLanes(from, move = 0, prefix = "") {
   const time = stepsOf(from.column(prefix + "lanes.time", Float64Array)), all = Int32Array.from(time, (x, i) => i);
   let at = 0;
   return { time, thread: from.column(prefix + "lanes.thread", Int32Array).map(thread => thread + move), text: from.has(prefix + "lanes.text") ? from.json(prefix + "lanes.text").map(clean) : [],
-    value: valuesOf(from, prefix, time.length),
+    value: laneValues(from, prefix, time.length),
     list: from.json(prefix + "lanes").map(([name, stride, seen, count, unit, label, owner]) => ({ name: clean(name), stride, seen, order: all.subarray(at, at += count),
       ...(unit ? { unit, label, owner: owner ? owner - 1 + move : -1 } : {}) })) };
 }

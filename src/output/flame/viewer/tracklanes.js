@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* Lanes of Tracks: the events of each tracepoint, with their fields as text, and counters as curves. */
 "use strict";
+const withLanes = (() => {
 const UNITS = { Hz: [[1e9, "GHz"], [1e6, "MHz"], [1e3, "kHz"], [1, "Hz"]], bytes: [[2 ** 30, "GiB"], [2 ** 20, "MiB"], [1024, "KiB"], [1, "bytes"]] };
-/* In the unit that is right for `like`. */
-function valueWords(value, unit, like = value) {
+/* In the unit that is right for `like`, with as many digits as that has. */
+function valueWords(value, unit, like = value, digits = 3) {
   const [size, name] = UNITS[unit].find(([size]) => Math.abs(like) >= size) || UNITS[unit].at(-1);
-  return `${+(value / size).toPrecision(4)} ${name}`;
+  const whole = Math.floor(Math.log10(Math.max(1, Math.abs(like) / size)));
+  return `${+(value / size).toFixed(Math.max(0, digits - whole))} ${name}`;
 }
-const withLanes = Base => class extends Base {
+return Base => class extends Base {
   /* A line for each event, in the colour of its thread; one where there are several in a pixel. */
   drawLane(p, pane, { lanes }, y, high) {
     const { time, thread } = pane.data.lanes, { from, to } = this.window, drawn = new Set();
@@ -55,8 +57,8 @@ const withLanes = Base => class extends Base {
   }
   counterShare(pane, lane) {
     const [from, to] = this.timeOf(pane) || [0, Infinity], values = this.valuesIn(pane, lane, from, to);
-    const low = Math.min(...values), high = Math.max(...values), words = valueWords(high, lane.unit);
-    return low === high ? words : `${valueWords(low, lane.unit, high).split(" ")[0]}–${words}`;
+    const low = Math.min(...values), high = Math.max(...values), words = valueWords(high, lane.unit, high, 2);
+    return low === high ? words : `${valueWords(low, lane.unit, high, 2).split(" ")[0]}–${words}`;
   }
   counterFacts(pane, lane, time, fine) {
     const { data } = pane, times = data.lanes.time, t = at => overTime.timeWords(data, at, fine, this.state.byDay);
@@ -105,3 +107,4 @@ const withLanes = Base => class extends Base {
     return [...words, ...left];
   }
 };
+})();
