@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """What programs write to a terminal that a test has made for them."""
 import os
+import re
 import select
 import time
 
@@ -19,3 +20,8 @@ def pieces(control, seconds):
             return
         yield piece
     raise TimeoutError(f'the program still ran after {seconds} seconds')
+
+
+def without_bar(text):
+    """The bytes of a terminal without the bar of progress, which slow machines show."""
+    return re.sub(rb'(?:\r[^\r\n\x1b]*)+\x1b\[K', b'', text)

@@ -34,7 +34,8 @@ OUT_OF_REACH = {
     'ids': 'ids of one table are looked for in another of the same process',
 }
 # Tests that take long: they run elsewhere with --all, that is in `./dev test full`.
-LONG = {'record', 'unwound', 'container-map', 'ended', 'python-installs', 'indexes', 'query-files'}
+LONG = {'record', 'unwound', 'container-map', 'ended', 'python-installs', 'python-reading', 'indexes', 'query-files', 'names-on-a-terminal', 'top', 'tui',
+        'examples'}
 LOCALES = {'tr_TR.UTF-8': ('tr_TR', 'UTF-8'), 'de_DE.UTF-8': ('de_DE', 'UTF-8')}
 
 # `environment` and `shell` (commands of sh) make it; `planted` is the expectation; `cannot` says why it is not possible

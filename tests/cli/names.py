@@ -21,7 +21,7 @@ import tempfile
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent))
 sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent / 'exports'))
-import hermetic
+import hermetic, terminals
 import protobuf
 import served
 
@@ -137,7 +137,7 @@ class Runner:
         """What stands there: the terminal itself makes CR LF of LF."""
         server = served.server_of(self.command[0], environment=self.environment, folder=self.folder, kind='terminal')
         if server:
-            return server.run(arguments)[2].replace(b'\r\n', b'\n')
+            return terminals.without_bar(server.run(arguments)[2]).replace(b'\r\n', b'\n')
         control, slave = pty.openpty()
         run = subprocess.Popen([*self.command, *arguments], cwd=self.folder, env=self.environment,
                                stdin=subprocess.DEVNULL, stdout=slave, stderr=slave)
@@ -150,7 +150,7 @@ class Runner:
             pass
         os.close(control)
         run.wait(60)
-        return text.replace(b'\r\n', b'\n')
+        return terminals.without_bar(text).replace(b'\r\n', b'\n')
 
 
 def texts_of(data, wanted):

@@ -86,7 +86,7 @@ def run(perfile, folder, command, columns, rows):
     os.close(control)
     status = process.wait(60)
     expect(status < 2, command, columns, 'ends with', status)
-    return re.sub(r'\r[^\r\n\x1b]*\x1b\[K', '', seen.decode()).replace('\r\n', '\n').splitlines()
+    return terminals.without_bar(seen).decode().replace('\r\n', '\n').splitlines()
 
 
 def width(line):
