@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include <perfile/analysis.h>
 
-#include "array.h"
 #include "edit.h"
+#include "input.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -19,6 +19,7 @@ struct settings {
     bool sched_stat;
     bool strip;
     bool unwind, aslr;
+    int between;        /* a temporary file for the recording between other changes and --aslr */
     const char *itrace; /* NULL: not given */
 };
 
@@ -139,35 +140,16 @@ static int change(struct perfile_reader *reader, struct perfile_writer *writer, 
     return result;
 }
 
-/* A recording between two changes. */
-struct held {
-    uint8_t *bytes; /* owned */
-    size_t used, capacity;
-};
-
-static int hold(void *context, const void *data, size_t bytes)
-{
-    struct held *held = context;
-
-    if (!pf_array_grow(&held->bytes, &held->capacity, held->used + bytes, 1)) {
-        errno = ENOMEM;
-        return -1;
-    }
-    memcpy(held->bytes + held->used, data, bytes);
-    held->used += bytes;
-    return 0;
-}
-
-static int change_into(struct held *held, struct perfile_reader *reader, const struct pf_settings *settings,
+/* Makes the changes before --aslr, whose recording is a stream in the temporary file. */
+static int change_into(int file, struct perfile_reader *reader, const struct pf_settings *settings,
                        const struct perfile_edit_options *edit_options, struct perfile_error *error)
 {
-    const struct perfile_sink sink = {held, hold};
     struct perfile_writer_options how = PERFILE_WRITER_OPTIONS_INIT;
     struct perfile_edit_report unused = PERFILE_EDIT_REPORT_INIT;
     struct perfile_writer *writer;
 
     how.mode = PERFILE_MODE_PIPE;
-    int result = perfile_writer_open_sink(&sink, &how, &writer, error);
+    int result = perfile_writer_open_fd(file, &how, &writer, error);
     if (result < 0)
         return result;
     result = change(reader, writer, settings, edit_options, &unused, error);
@@ -189,20 +171,21 @@ static int inject(struct perfile_reader *reader, struct perfile_writer *writer, 
                   struct perfile_error *error)
 {
     struct perfile_reader *changed;
-    struct held held = {0};
+    const int between = pf_own(settings)->between;
 
     if (!pf_own(settings)->aslr)
         return change(reader, writer, settings, edit_options, report, error);
     if (!changes_more(pf_own(settings)))
         return move_addresses(reader, writer, edit_options, report, error);
-    int result = change_into(&held, reader, settings, edit_options, error);
-    if (result == 0)
-        result = perfile_open_memory(held.bytes, held.used, NULL, &changed, error);
+    int result = change_into(between, reader, settings, edit_options, error);
+    if (result < 0)
+        return result;
+    (void)lseek(between, 0, SEEK_SET); /* of a regular file: it does not fail */
+    result = perfile_open_fd(between, NULL, &changed, error);
     if (result == 0) {
         result = move_addresses(changed, writer, edit_options, report, error);
         perfile_close(changed);
     }
-    free(held.bytes);
     return result;
 }
 
@@ -254,6 +237,12 @@ static int run(const struct pf_command *command, struct pf_settings *settings)
 {
     char *folder = NULL;
 
+    /* in the sandbox none can be made */
+    if (pf_own(settings)->aslr && changes_more(pf_own(settings)) &&
+        (pf_own(settings)->between = pf_temporary_file()) < 0) {
+        pf_message("inject: a temporary file cannot be made: %s", strerror(errno));
+        return PF_STATUS_OUTPUT;
+    }
     if (!settings->output && !isatty(STDOUT_FILENO))
         settings->output = "-"; /* as perf has it */
     if (pf_own(settings)->jit && !pf_own(settings)->jit_dir && settings->output)
