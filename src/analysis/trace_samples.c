@@ -319,21 +319,9 @@ void pf_trace_samples_synthesizer(struct perfile_reader *reader, struct pf_synth
 
 /* ---- losses ------------------------------------------------------------------------------------------------------ */
 
-struct listener {
-    void (*notify)(void *context, const char *text);
-    void *context;
-};
-
-static void say(void *context, const char *rule, const char *text)
-{
-    const struct listener *listener = context;
-    (void)rule;
-    listener->notify(listener->context, text);
-}
-
 void perfile_trace_losses(struct perfile_reader *reader, void (*notify)(void *context, const char *text), void *context)
 {
     struct trace *trace = perfile_reader_attachment(reader);
     if (trace)
-        pf_decoding_report(trace->decoding, say, &(struct listener){notify, context});
+        pf_decoding_notify(trace->decoding, notify, context);
 }

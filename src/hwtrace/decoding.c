@@ -770,6 +770,23 @@ void pf_decoding_report(const struct pf_decoding *decoding, pf_decoding_say *to,
     say(decoding->without_thread, "samples of the trace have no thread", "trace-threads", to, context);
 }
 
+struct listener {
+    pf_on_note *notify;
+    void *context;
+};
+
+static void say_without_rule(void *context, const char *rule, const char *text)
+{
+    const struct listener *listener = context;
+    (void)rule;
+    listener->notify(listener->context, text);
+}
+
+void pf_decoding_notify(const struct pf_decoding *decoding, pf_on_note *notify, void *context)
+{
+    pf_decoding_report(decoding, say_without_rule, &(struct listener){notify, context});
+}
+
 /* ---- all of it --------------------------------------------------------------------------------------------------- */
 
 static int open_decoding(struct pf_decoding *decoding, const struct pf_decoding_options *options,

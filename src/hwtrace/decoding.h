@@ -7,6 +7,7 @@
 #ifndef PF_HWTRACE_DECODING_H
 #define PF_HWTRACE_DECODING_H
 
+#include "base/note.h"
 #include "hwtrace/flow.h"
 #include "hwtrace/itrace.h"
 #include "hwtrace/queues.h"
@@ -73,6 +74,8 @@ void pf_decoded_error(const struct pf_decoded *decoded, struct perfile_auxtrace_
 /* At the end: says what was lost, and how much was decoded. */
 typedef void pf_decoding_say(void *context, const char *rule, const char *text);
 void pf_decoding_report(const struct pf_decoding *decoding, pf_decoding_say *say, void *context);
+/* The same sentences without the rules. */
+void pf_decoding_notify(const struct pf_decoding *decoding, pf_on_note *notify, void *context);
 /* How many samples were made. */
 uint64_t pf_decoding_samples(const struct pf_decoding *decoding);
 

@@ -113,7 +113,7 @@ static bool put_chain(struct calls *calls, const struct pf_call_thread *thread)
     return true;
 }
 
-/* What the thread's stack was until this time. 1: it is shown; 0: for no time, or there is none; or MEMORY. */
+/* Shows the thread's stack until this time. Returns 1, 0 where the stack is empty or lasted no time, or MEMORY. */
 static int put_stack(struct calls *calls, struct pf_call_thread *thread, uint64_t until, struct pf_synthesized *made,
                      struct perfile_error *error)
 {
@@ -268,7 +268,7 @@ static int take_record(void *context, const struct perfile_record *record, struc
     return result < 0 ? result : calls->task.thread != NULL;
 }
 
-/* The next task, before this time: 1, 0 where there is none, or an error. */
+/* Finds the next task before this time. Returns 1, 0 where nothing is left to do before it, or an error. */
 static int find_task(struct calls *calls, uint64_t time, struct perfile_error *error)
 {
     struct pf_decoded decoded;
@@ -285,7 +285,7 @@ static int find_task(struct calls *calls, uint64_t time, struct perfile_error *e
     return result < 0 ? result : calls->task.thread != NULL;
 }
 
-/* 1: a sample was made; 0: the task is done, or there is none; or an error. */
+/* Goes on with the task. Returns 1 when that made a sample, 0 when the task is finished, or an error. */
 static int go_on(struct calls *calls, struct pf_synthesized *made, struct perfile_error *error)
 {
     struct task *task = &calls->task;
@@ -323,18 +323,6 @@ static void complete(void *context, const uint64_t *note, struct pf_delivered *i
     memcpy(&item->traced, note, sizeof(item->traced));
 }
 
-struct listener {
-    pf_on_note *notify;
-    void *context;
-};
-
-static void say(void *context, const char *rule, const char *text)
-{
-    const struct listener *listener = context;
-    (void)rule;
-    listener->notify(listener->context, text);
-}
-
 static void report_missing(void *context, pf_on_note *notify, void *notify_context)
 {
     const struct calls *calls = context;
@@ -343,7 +331,7 @@ static void report_missing(void *context, pf_on_note *notify, void *notify_conte
     if (!calls->decoding)
         notify(notify_context, calls->why);
     else
-        pf_decoding_report(calls->decoding, say, &(struct listener){notify, notify_context});
+        pf_decoding_notify(calls->decoding, notify, notify_context);
     if (calls->decoding && calls->of_stacks && !calls->has_times)
         notify(notify_context,
                "The trace has no times: each instruction, or of Intel BTS each branch, counts as 1 ns.");

@@ -22,14 +22,6 @@ void pf_bound_events_close(struct pf_events *events)
     pf_arena_close(&events->arena);
 }
 
-static const struct perfile_tracepoint_field *find_field(const struct perfile_tracepoint *tracepoint, const char *name)
-{
-    for (size_t i = 0; i < tracepoint->field_count; i++)
-        if (strcmp(tracepoint->fields[i].name, name) == 0)
-            return &tracepoint->fields[i];
-    return NULL;
-}
-
 /* "sched:sched_switch" */
 static bool is_tracepoint(const char *name, const struct perfile_tracepoint *tracepoint)
 {
@@ -77,7 +69,7 @@ static const struct pf_event_fields *bind(struct pf_events *events, const struct
         return NULL;
     made->id = (size_t)(required - events->required->items);
     for (size_t i = 0; i < PF_EVENT_FIELDS_MAX; i++) {
-        made->fields[i] = required->fields[i] ? find_field(tracepoint, required->fields[i]) : NULL;
+        made->fields[i] = required->fields[i] ? pf_trace_field(tracepoint, required->fields[i]) : NULL;
         made->positions[i] = position_of(made->fields[i], events->swap);
     }
     return made;

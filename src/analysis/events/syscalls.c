@@ -112,14 +112,6 @@ static enum pf_syscall_step step_of(const struct perfile_tracepoint *tracepoint)
                                                       : PF_SYSCALL_NOTHING;
 }
 
-static const struct perfile_tracepoint_field *find_field(const struct perfile_tracepoint *tracepoint, const char *name)
-{
-    for (size_t i = 0; i < tracepoint->field_count; i++)
-        if (strcmp(tracepoint->fields[i].name, name) == 0)
-            return &tracepoint->fields[i];
-    return NULL;
-}
-
 /*
  * Binds the fields after the number, in the order of the call. Newer kernels add what a pointer points at, as
  * __NAME_val.
@@ -133,7 +125,7 @@ static void bind_arguments(struct binding *binding, const struct perfile_tracepo
         if (field->is_common || has_prefix(field->name, "__") || field == binding->number || field->is_dynamic)
             continue;
         snprintf(text, sizeof(text), "__%s_val", field->name);
-        binding->texts[count] = find_field(tracepoint, text);
+        binding->texts[count] = pf_trace_field(tracepoint, text);
         binding->arguments[count++] = field;
     }
 }
@@ -147,17 +139,17 @@ static const struct pf_syscall *name_of(const struct perfile_tracepoint *tracepo
 
 static void bind_fields(struct binding *binding, const struct perfile_tracepoint *tracepoint)
 {
-    const struct perfile_tracepoint_field *number = find_field(tracepoint, "id");
+    const struct perfile_tracepoint_field *number = pf_trace_field(tracepoint, "id");
     const bool raw = strcmp(tracepoint->system, "raw_syscalls") == 0;
     if (!raw) {
-        number = find_field(tracepoint, "__syscall_nr");
-        number = number ? number : find_field(tracepoint, "nr");
+        number = pf_trace_field(tracepoint, "__syscall_nr");
+        number = number ? number : pf_trace_field(tracepoint, "nr");
         binding->named = name_of(tracepoint, binding->step);
     }
     binding->number = number;
-    binding->result = find_field(tracepoint, "ret");
+    binding->result = pf_trace_field(tracepoint, "ret");
     if (raw)
-        binding->list = find_field(tracepoint, "args");
+        binding->list = pf_trace_field(tracepoint, "args");
     else if (binding->step == PF_SYSCALL_ENTERED)
         bind_arguments(binding, tracepoint);
 }

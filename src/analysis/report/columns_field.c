@@ -17,10 +17,7 @@ static const struct perfile_tracepoint_field *find_field(const struct pf_report 
     if (pf_memory_check(report->allocator, perfile_tracing_get(report->reader, &tracing, NULL)) < 0)
         return NULL;
     const struct perfile_tracepoint *tracepoint = perfile_tracepoint_find(report->reader, event);
-    for (size_t i = 0; tracepoint && i < tracepoint->field_count; i++)
-        if (strcmp(tracepoint->fields[i].name, name) == 0)
-            return &tracepoint->fields[i];
-    return NULL;
+    return tracepoint ? pf_trace_field(tracepoint, name) : NULL;
 }
 
 /* The field of the current event, looked up once for neighbours of one event. */

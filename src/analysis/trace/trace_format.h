@@ -84,6 +84,8 @@ void pf_trace_print(const struct pf_trace_format *format, const struct perfile_b
 /* The bytes of a field, of a dynamic one those it points to; false when they are not all there. */
 bool pf_trace_bytes(const struct perfile_tracepoint_field *field, const struct perfile_bytes *raw, bool swap,
                     struct perfile_bytes *bytes);
+/* The field with that name; NULL when the tracepoint does not have it. */
+const struct perfile_tracepoint_field *pf_trace_field(const struct perfile_tracepoint *tracepoint, const char *name);
 /* An integer of 1, 2, 4 or 8 bytes; others are 0. */
 uint64_t pf_trace_load(const uint8_t *data, uint64_t bytes, bool is_signed, bool swap);
 

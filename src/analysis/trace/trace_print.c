@@ -18,6 +18,14 @@ static uint64_t evaluate(struct printer *printer, const struct pf_trace_node *no
 
 /* ---- data -------------------------------------------------------------------------------------------------------- */
 
+const struct perfile_tracepoint_field *pf_trace_field(const struct perfile_tracepoint *tracepoint, const char *name)
+{
+    for (size_t i = 0; i < tracepoint->field_count; i++)
+        if (strcmp(tracepoint->fields[i].name, name) == 0)
+            return &tracepoint->fields[i];
+    return NULL;
+}
+
 bool pf_trace_bytes(const struct perfile_tracepoint_field *field, const struct perfile_bytes *raw, bool swap,
                     struct perfile_bytes *bytes)
 {

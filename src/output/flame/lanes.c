@@ -46,7 +46,7 @@ void pf_flame_lanes_clear(struct pf_flame_lanes *lanes)
 
 /* ---- points ---- */
 
-/* The lane of the event, or of the counter with these keys; NULL: there is none yet. */
+/* The lane of the event, or of the counter with these keys; NULL before it was made. */
 static struct pf_lane *find_lane(const struct pf_lane_list *list, const struct pf_lane *like)
 {
     for (size_t i = 0; i < list->count; i++) {
@@ -168,16 +168,12 @@ const char *pf_lane_unit(const struct pf_lane *lane)
 /* False: the sample does not have the field. */
 static bool load(const struct pf_flame_lanes *lanes, const struct pf_trace_text *how, const char *name, uint64_t *value)
 {
-    const struct perfile_tracepoint *tracepoint = how->tracepoint;
+    const struct perfile_tracepoint_field *field = name ? pf_trace_field(how->tracepoint, name) : NULL;
     struct perfile_bytes bytes;
-    for (size_t i = 0; name && i < tracepoint->field_count; i++)
-        if (strcmp(tracepoint->fields[i].name, name) == 0) {
-            if (!pf_trace_bytes(&tracepoint->fields[i], &lanes->sample.raw, how->swap, &bytes))
-                return false;
-            *value = pf_trace_load(bytes.data, bytes.bytes, tracepoint->fields[i].is_signed, how->swap);
-            return true;
-        }
-    return false;
+    if (!field || !pf_trace_bytes(field, &lanes->sample.raw, how->swap, &bytes))
+        return false;
+    *value = pf_trace_load(bytes.data, bytes.bytes, field->is_signed, how->swap);
+    return true;
 }
 
 static const char *label_of(struct pf_flame_lanes *lanes, const struct pf_lane *lane)
