@@ -238,6 +238,7 @@ int pf_delivery_open(struct perfile_reader *reader, const struct pf_delivery_opt
     made->reader = reader;
     made->follows_maps = options->find || options->follows_maps;
     made->next_value = NO_VALUE;
+    made->origin.parallelism = 1;
     made->running = 1; /* where a recording starts, its thread runs: no record of a switch says so */
     pf_counters_open(&made->counters, allocator);
     pf_held_open(&made->held, allocator);
@@ -330,8 +331,7 @@ static uint64_t machine_cpus(struct pf_delivery *delivery)
 static void note_parallelism(struct pf_delivery *delivery)
 {
     const uint64_t running = delivery->running > 1 ? (uint64_t)delivery->running : 1;
-    delivery->origin.parallelism =
-        delivery->options.counts_parallelism ? pf_min(running, pf_min(machine_cpus(delivery), UINT32_MAX)) : 1;
+    delivery->origin.parallelism = pf_min(running, pf_min(machine_cpus(delivery), UINT32_MAX));
 }
 
 /* ---- counters ---------------------------------------------------------------------------------------------------- */
@@ -509,7 +509,8 @@ static inline int take_sample(struct pf_delivery *delivery, struct pf_delivered 
     const struct perfile_event *event = item->record->event;
     if (item->record->damaged || !pf_delivered_decode(item))
         return 0;
-    note_parallelism(delivery);
+    if (PF_UNLIKELY(delivery->options.counts_parallelism))
+        note_parallelism(delivery);
     const int held = PF_UNLIKELY(event && event->attr->defer_callchain) ? hold(delivery, item, error) : 0;
     if (PF_UNLIKELY(held != 0))
         return held < 0 ? held : 0;
@@ -544,7 +545,8 @@ static int take_synthesized(struct pf_delivery *delivery, const struct pf_synthe
     if (!made->sample)
         return take_sample(delivery, item, error);
     item->sample = *made->sample;
-    note_parallelism(delivery);
+    if (PF_UNLIKELY(delivery->options.counts_parallelism))
+        note_parallelism(delivery);
     return begin_sample(delivery, item, error);
 }
 
