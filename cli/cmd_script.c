@@ -129,8 +129,11 @@ static bool is_script_of_perf(const struct pf_command *command, const struct pf_
     return true;
 }
 
-/* --itrace and the fields of views of a trace; what the user chose stays. Returns NULL, or why that is not possible. */
-static const char *choose_view(struct pf_settings *settings)
+/*
+ * --itrace and the fields of views of a trace; what the user chose stays. PF_STATUS_OK, or a status when a message was
+ * printed.
+ */
+static int choose_view(struct pf_settings *settings)
 {
     const struct settings *own = pf_own(settings);
     const char *insn_trace = own->insn_trace ? own->insn_trace : "raw";
@@ -150,20 +153,25 @@ static const char *choose_view(struct pf_settings *settings)
         if (views[i].wanted) {
             settings->itrace = settings->itrace ? settings->itrace : views[i].itrace;
             if (!settings->fields && !(settings->fields = strdup(views[i].fields)))
-                return "out of memory";
+                return pf_out_of_memory("script");
             settings->print.fields = settings->fields;
             settings->print.nanoseconds = true;
         }
-    return disassembles || !strcmp(insn_trace, "raw") ? NULL : "--insn-trace: unknown form; valid: raw, disasm";
+    if (disassembles || !strcmp(insn_trace, "raw"))
+        return PF_STATUS_OK;
+    pf_message("script: --insn-trace: unknown form; valid: raw, disasm");
+    return PF_STATUS_USAGE;
 }
 
 static int run(const struct pf_command *command, struct pf_settings *settings)
 {
-    const char *why = choose_view(settings);
-
     if (is_script_of_perf(command, settings))
         return PF_STATUS_USAGE;
-    if (why || (why = why_not(settings))) {
+    const int status = choose_view(settings);
+    if (status)
+        return status;
+    const char *why = why_not(settings);
+    if (why) {
         pf_message("%s: %s", command->name, why);
         return PF_STATUS_USAGE;
     }
