@@ -18,7 +18,7 @@ enum { WORDS = 8 };
 
 /* A process that waits for the number of a command: it can start no others, whatever a recording does to this one. */
 static struct {
-    pid_t pid; /* 0: there is none */
+    pid_t pid; /* 0 before it was started, -1 where that failed */
     int begin; /* the number is written to this */
 } waiting;
 

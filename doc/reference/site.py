@@ -65,11 +65,11 @@ class Site:
 
     # ---- the library ----
 
-    def linked(self, text, own=''):
+    def linked(self, text):
         """Text of C or of a comment: names that are declared become links."""
         def link(found):
             name = found[0]
-            return name if name == own or name not in self.anchors else f'<a href="../{self.anchors[name]}">{name}</a>'
+            return name if name not in self.anchors else f'<a href="../{self.anchors[name]}">{name}</a>'
         return re.sub(r'\b(?:perfile_|PERFILE_|Arrow)\w+', link, html.escape(text, quote=False))
 
     def prose(self, comment):

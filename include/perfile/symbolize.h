@@ -57,7 +57,7 @@ struct perfile_binary {
 PERFILE_API PERFILE_MUST_CHECK int perfile_symbolizer_add(struct perfile_symbolizer *symbolizer,
                                                           const struct perfile_binary *binary, uint32_t *number,
                                                           struct perfile_error *error);
-/* What was found. Texts are valid as long as the symbolizer. ARGUMENT: there is no such number, or no size. */
+/* What was found. Texts are valid as long as the symbolizer. ARGUMENT: no binary has the number, or `size` is not set. */
 PERFILE_API PERFILE_MUST_CHECK int perfile_symbolizer_module(const struct perfile_symbolizer *symbolizer,
                                                              uint32_t number, struct perfile_module *module);
 
@@ -69,7 +69,7 @@ enum perfile_symbolize_flags {
  * Looks up an address of a binary: an ELF virtual address, as addr2line takes it; of a caller the return address minus
  * one. Returns how many frames there are: functions that are inlined there, innermost first, then the function that
  * contains them; 0 when nothing is known. perfile_symbolizer_frame has them until the next look-up. Errors: ARGUMENT
- * (there is no such binary, or a flag that is too new), MEMORY.
+ * (no binary has the number, or a flag is too new), MEMORY.
  */
 PERFILE_API PERFILE_MUST_CHECK int perfile_symbolizer_find(struct perfile_symbolizer *symbolizer, uint32_t binary,
                                                            uint64_t address, uint32_t flags,
@@ -88,7 +88,7 @@ struct perfile_symbol {
 };
 #define PERFILE_SYMBOL_INIT PERFILE_SIZED(struct perfile_symbol)
 
-/* A frame of the last look-up. ARGUMENT: there is none at `index`, or `size` is not set. */
+/* A frame of the last look-up. ARGUMENT: it has fewer frames, or `size` is not set. */
 PERFILE_API PERFILE_MUST_CHECK int perfile_symbolizer_frame(const struct perfile_symbolizer *symbolizer, size_t index,
                                                             struct perfile_symbol *symbol);
 

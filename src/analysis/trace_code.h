@@ -15,7 +15,7 @@ int pf_trace_code_open(struct perfile_reader *reader, const struct pf_find_optio
 bool pf_trace_code_was_short(const struct perfile_code_reader *code);
 struct pf_symbols *pf_trace_code_symbols(const struct perfile_code_reader *code);
 
-/* Without a session there is no code. */
+/* Before `session` is set, every address has no code. */
 struct pf_trace_code {
     struct perfile_code_reader *reader;
     struct perfile_session *session;

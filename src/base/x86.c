@@ -74,7 +74,7 @@ struct decoder {
     int map;
     uint8_t opcode;
     uint8_t modrm;
-    uint8_t modrm_at; /* 0: there is none */
+    uint8_t modrm_at; /* 0 in instructions without one */
     uint8_t rex;
 };
 

@@ -33,8 +33,8 @@ struct pf_x86_insn {
     int64_t displacement; /* of direct calls and jumps: from the next instruction on */
     bool is_plain;        /* of the first map of opcodes; the members below are those of these instructions */
     uint8_t opcode;
-    uint8_t rex;   /* the prefix; 0: there is none */
-    uint8_t modrm; /* where it is; 0: there is none */
+    uint8_t rex;   /* the prefix; 0 in instructions without one */
+    uint8_t modrm; /* its offset; 0 in instructions without one */
 };
 
 /* Decodes the instruction at the start of `code`. False: it is not valid, or not all of it is there. */

@@ -10,7 +10,8 @@ sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent))
 import hermetic
 
 PERFILE, ASSEMBLE, DEMO = map(hermetic.runnable, sys.argv[1:4])
-COUNT, SEED = map(int, (*sys.argv[4:6], *('500', '31')[len(sys.argv) - 4:]))
+COUNT = int(sys.argv[4]) if len(sys.argv) > 4 else 500
+SEED = int(sys.argv[5]) if len(sys.argv) > 5 else 31
 SIGNALS = signal.SIGKILL, signal.SIGTERM, signal.SIGHUP, signal.SIGINT
 # {out} is the path of the output, {big} and {demo} are recordings
 VERBS = [words.split() for words in (

@@ -7,8 +7,8 @@
 #include "analysis/synthesizers.h"
 
 /*
- * By options->wanted->calls. Where there is no trace, or one without calls, there are none, and `report_missing` says
- * so. ARGUMENT, MEMORY.
+ * By options->wanted->calls. A recording without a trace, or with one without calls, gives no samples, and
+ * `report_missing` says so. ARGUMENT, MEMORY.
  */
 int pf_calls_synthesizer(struct pf_synthesizer *synthesizer, const struct pf_synthesizer_options *options,
                          struct perfile_error *error);

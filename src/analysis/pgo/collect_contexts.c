@@ -5,7 +5,7 @@
 
 #define OUTSIDE PERFILE_PGO_OUTSIDE
 
-/* The instruction of the binary at an address of the process; OUTSIDE: there is none. */
+/* The instruction of the binary at an address of the process; OUTSIDE when the address is not in the binary. */
 static uint64_t address_of(struct perfile_pgo *pgo, uint64_t address)
 {
     const uint64_t location = pf_pgo_locate(&pgo->modules, address);

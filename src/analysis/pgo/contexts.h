@@ -11,7 +11,7 @@
 #include "analysis/pgo/tally.h"
 #include "base/pairs.h"
 
-/* A call, and the calls that led to it. Number 0 is not a call: callers are not known, or there are none. */
+/* A call, and the calls that led to it. Number 0 stands for unknown callers, and for a function without any. */
 struct pf_pgo_context {
     uint64_t address; /* of the call; PERFILE_PGO_OUTSIDE: in other code; 0: not known, and left out */
     uint32_t caller;  /* the number of its context */
