@@ -103,7 +103,8 @@ enum { X86_BX = 1, X86_BP = 6, X86_SP = 7, X86_IP = 8 };
 
 /*
  * 0x1100 a leaf; 0x1200 push rbp at 4, push rbx at 8; 0x1300 the outermost; 0x1400 a signal's trampoline (registers 80
- * bytes above); 0x1500 CFA by expression: what rbp points at; 0x1600 saves its state for an early return.
+ * bytes above); 0x1500 CFA by expression: what rbp points at; 0x1600 saves its state for an early return; 0x1700 pops rbx
+ * at 7, rbp at 8; 0x1800 CFA by rbp, which it pops at 9; 0x1900 keeps rbp below the stack pointer.
  */
 static struct blob x86_cfi(void)
 {
@@ -118,6 +119,10 @@ static struct blob x86_cfi(void)
             PROGRAM(0x0f, 5, 0x77, 0, 0x23, 80, 0x06, 0x10, 16, 3, 0x77, 0xd8, 0x00, 0x16, 3, 1, 0x35));
     put_fde(&b, cie, 0x1500, 0x20, PROGRAM(0x0f, 3, 0x76, 0, 0x06));
     put_fde(&b, cie, 0x1600, 0x20, PROGRAM(0x41, 0x0e, 16, 0x0a, 0x47, 0x0e, 8, 0x48, 0x0b));
+    put_fde(&b, cie, 0x1700, 0x20,
+            PROGRAM(0x41, 0x0e, 16, 0x86, 2, 0x41, 0x0e, 24, 0x83, 3, 0x46, 0x0e, 16, 0x41, 0x0e, 8));
+    put_fde(&b, cie, 0x1800, 0x20, PROGRAM(0x41, 0x0e, 16, 0x86, 2, 0x43, 0x0d, 6, 0x83, 3, 0x46, 0x0c, 7, 8));
+    put_fde(&b, cie, 0x1900, 0x20, PROGRAM(0x44, 0x86, 2));
     return b;
 }
 
@@ -186,6 +191,29 @@ static void test_expression_and_states(void **state)
     set_word64(&p, 11, 0x1301);
     assert_int_equal(unwind(&p, "x86_64"), PF_UNWIND_DONE);
     EXPECT(&p, 0x1500, 0x160a, 0x1612, 0x1301);
+    pf_cfi_close(cfi);
+    counting_close(&c);
+}
+
+/* After its pop a register has the caller's value, though the rule still names its word of the stack. */
+static void test_popped_in_epilogue(void **state)
+{
+    (void)state;
+    static const uint64_t after_pop[] = {0x1709, 0x180a};
+    struct counting c;
+    struct process p;
+    struct pf_cfi *cfi = open_x86(&c);
+    for (size_t i = 0; i < PF_COUNT(after_pop); i++) {
+        start_x86(&p, cfi, after_pop[i]);
+        set_register(&p, X86_BP, STACK + 8 * 4);
+        set_word64(&p, 0, 0x1808);
+        set_word64(&p, 5, 0x1310);
+        assert_int_equal(unwind(&p, "x86_64"), PF_UNWIND_DONE);
+        EXPECT(&p, after_pop[i], 0x1808, 0x1310);
+    }
+    set_register(&p, X86_IP, 0x1904); /* it may have changed what it keeps there */
+    assert_int_equal(unwind(&p, "x86_64"), PF_UNWIND_NO_RULE);
+    EXPECT(&p, 0x1904, 0x1808);
     pf_cfi_close(cfi);
     counting_close(&c);
 }
@@ -554,6 +582,7 @@ int main(void)
         cmocka_unit_test(test_chain),
         cmocka_unit_test(test_signal_frame),
         cmocka_unit_test(test_expression_and_states),
+        cmocka_unit_test(test_popped_in_epilogue),
         cmocka_unit_test(test_ends),
         cmocka_unit_test(test_absent),
         cmocka_unit_test(test_frame_pointers),

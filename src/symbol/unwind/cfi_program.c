@@ -81,6 +81,7 @@ struct program {
     unsigned depth;
     uint64_t location;  /* minus base */
     uint32_t from, end; /* rows are wanted in between */
+    int32_t deepest;    /* the greatest distance of the CFA from the stack pointer before */
     bool writes;        /* false: a CIE's */
     bool failed;
 };
@@ -177,6 +178,24 @@ static uint8_t slot_of(const struct program *p, uint64_t number)
     return pf_unwind_slot(p->part->cfi->arch, number);
 }
 
+/*
+ * Epilogues pop registers without saying so: the rule goes on to name what is no longer on the stack. It is another
+ * matter if it never was there, but beyond the end of the stack from the start, where leaf functions may keep registers.
+ */
+static bool is_popped(const struct program *p, uint8_t slot)
+{
+    const struct state *s = &p->state;
+    return s->kinds[slot] == PF_RULE_OFFSET && s->cfa_slot == p->part->cfi->arch->sp &&
+           (int64_t)s->cfa_value + s->values[slot] < 0 && (int64_t)p->deepest + s->values[slot] >= 0;
+}
+
+static void note_depth(struct program *p)
+{
+    const bool is_by_sp = p->state.cfa_slot == p->part->cfi->arch->sp;
+    const int32_t depth = is_by_sp ? p->state.cfa_value : INT32_MAX;
+    p->deepest = depth > p->deepest ? depth : p->deepest;
+}
+
 /* The state as a rule in the pool. */
 static uint32_t keep_state(const struct program *p)
 {
@@ -192,7 +211,9 @@ static uint32_t keep_state(const struct program *p)
     uint8_t count = 0;
     for (uint64_t left = s->ruled; left; left &= left - 1) {
         uint8_t slot = (uint8_t)__builtin_ctzll(left);
-        made.entries[count++] = (struct pf_cfi_entry){.slot = slot, .kind = s->kinds[slot], .value = s->values[slot]};
+        if (!is_popped(p, slot))
+            made.entries[count++] =
+                (struct pf_cfi_entry){.slot = slot, .kind = s->kinds[slot], .value = s->values[slot]};
     }
     made.rule.count = count;
     return pf_cfi_keep(p->part->cfi, &made, sizeof(made.rule) + count * sizeof(made.entries[0]));
@@ -202,6 +223,8 @@ static uint32_t keep_state(const struct program *p)
 static void emit(struct program *p, uint64_t next)
 {
     uint64_t start = pf_max(p->location, p->from);
+    if (next > p->location)
+        note_depth(p);
     if (p->writes && start < pf_min(next, p->end))
         pf_cfi_add_row(p->part->cfi, &p->part->made, (uint32_t)start, keep_state(p));
 }
@@ -831,6 +854,7 @@ static void run_fde(struct pf_cfi_part *k, const struct fde *fde, const struct f
     p.location = fde->start;
     p.from = function->start;
     p.end = fde->end;
+    p.deepest = 0;
     p.writes = true;
     p.failed = false;
     run(&p);
