@@ -246,6 +246,22 @@ static const struct pf_module_data *kernel_of(const struct pf_symbols *symbols, 
     return made;
 }
 
+bool pf_symbols_kernel_runs_here(const struct pf_symbols *symbols)
+{
+    const struct pf_find_options *find = &symbols->find;
+    struct pf_module_data made;
+    const struct pf_module_data *kernel = kernel_of(symbols, &made);
+    const struct pf_recorded_kernel recorded = {.build_id = kernel->build_id,
+                                                .build_id_bytes = kernel->build_id_bytes,
+                                                .host = find->host,
+                                                .release = find->release,
+                                                .reference = reference_of(kernel),
+                                                .reference_address = kernel->reference};
+    const bool may_run = find->host && find->release && !is_guest(kernel) && !*pf_find_root(find);
+    return may_run &&
+           pf_memory_check(symbols->allocator, pf_machine_runs_kernel("", &recorded, symbols->allocator)) > 0;
+}
+
 /* The text knows the module where it was recorded: in another boot it lay elsewhere. */
 static bool lies_in_map(const struct pf_module_data *module)
 {

@@ -123,18 +123,42 @@ static void load_mapped(struct pf_symbols *symbols, struct pf_module_data *modul
     pf_found_close(&found);
 }
 
-/* Of a running process: the kernel gives all of one kind the same. */
-static void load_mapped_vdso(struct pf_symbols *symbols, struct pf_module_data *module)
+/* That of this process: the kernel gives all of one kind the same. NULL: there is none. */
+static const char *find_own_vdso(struct pf_symbols *symbols)
 {
     char path[PF_PLATFORM_MEMORY_PATH_BYTES];
     if (symbols->vdso_file < 0)
         symbols->vdso_file = pf_machine_vdso();
     if (symbols->vdso_file < 0)
-        return;
+        return NULL;
     pf_platform_memory_path(symbols->vdso_file, path);
-    module->binary = keep_path(symbols, path);
+    return keep_path(symbols, path);
+}
+
+static void load_mapped_vdso(struct pf_symbols *symbols, struct pf_module_data *module)
+{
+    module->binary = find_own_vdso(symbols);
     if (module->binary)
         (void)pf_segment_table_from_elf(module->binary, symbols->allocator, &module->table, NULL);
+}
+
+/* A recorded build id decides; else it is part of the kernel. */
+static bool is_own_vdso(const struct pf_symbols *symbols, const struct pf_module_data *module, const char *path)
+{
+    uint8_t id[20];
+    if (!module->build_id_bytes)
+        return pf_symbols_kernel_runs_here(symbols);
+    const int bytes = pf_memory_check(symbols->allocator, pf_elf_build_id(symbols->allocator, path, id, NULL));
+    return bytes > 0 && pf_build_id_is_same(id, (size_t)bytes, module->build_id, module->build_id_bytes);
+}
+
+/* What no file has, the kernel that runs here may still have. Processes of 32 bits have another one. */
+static const char *find_running_vdso(struct pf_symbols *symbols, const struct pf_module_data *module)
+{
+    if (module->kind != PF_MODULE_VDSO || module->map_start <= UINT32_MAX || *pf_find_root(&symbols->find))
+        return NULL;
+    const char *path = find_own_vdso(symbols);
+    return path && is_own_vdso(symbols, module, path) ? path : NULL;
 }
 
 static void load_elf(struct pf_symbols *symbols, struct pf_module_data *module)
@@ -148,6 +172,8 @@ static void load_elf(struct pf_symbols *symbols, struct pf_module_data *module)
     module->alternate = keep_path(symbols, found.alternate_path);
     pf_module_note_other_build(symbols, module, &found);
     leave_replaced(symbols, module);
+    if (!module->binary && !module->debug)
+        module->binary = find_running_vdso(symbols, module);
     const char *path = module->binary ? module->binary : module->debug;
     if (path && (pf_symbol_table_from_elf(path, module->debug, symbols->allocator, &module->table, NULL) == 0 ||
                  pf_symbol_table_from_elf(path, NULL, symbols->allocator, &module->table, NULL) == 0 ||

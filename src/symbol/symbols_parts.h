@@ -165,6 +165,8 @@ const char *pf_symbols_hex(struct pf_symbols *symbols, const uint8_t *id, size_t
 void pf_module_note_other_build(struct pf_symbols *symbols, struct pf_module_data *module,
                                 const struct pf_found *found);
 void pf_module_load_kernel(struct pf_symbols *symbols, struct pf_module_data *module);
+/* The kernel of the recording is the one that runs here, as far as the recording names both. */
+bool pf_symbols_kernel_runs_here(const struct pf_symbols *symbols);
 void pf_module_load_kernel_module(struct pf_symbols *symbols, struct pf_module_data *module);
 
 /* ---- symbols_load.c: the symbols of any module ---- */
