@@ -15,6 +15,7 @@ struct pf_traced {
     uint32_t insn_bytes;        /* of the instruction; 0: not known */
     uint32_t depth;             /* of calls, after the branch */
     uint64_t insns, cycles;     /* since the last sample that has them; 0: not known */
+    uint64_t alike;             /* so many more samples are the same, but for their times; the period is that of all */
     const struct pf_call *call; /* that it stands for, until the next sample is delivered; NULL: none */
 };
 

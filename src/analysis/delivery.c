@@ -193,7 +193,8 @@ static bool start_synthesizers(struct pf_delivery *delivery)
         const struct pf_synthesizer *synthesizer = &delivery->synthesizers[i];
         if (!synthesizer->start)
             continue;
-        synthesizer->start(synthesizer->context, delivery->session, delivery->jit);
+        synthesizer->start(synthesizer->context, delivery->session, delivery->jit,
+                           delivery->options.merges && !delivery->filter.has_times);
         any = true;
     }
     return any;
@@ -693,7 +694,7 @@ int pf_delivery_next(struct pf_delivery *delivery, struct pf_delivered *item, st
         if (!item->is_sample)
             return 1;
         if (PF_UNLIKELY(delivery->filter.active) && !passes(delivery, item)) {
-            delivery->filtered++;
+            delivery->filtered += 1 + item->traced.alike;
             continue;
         }
         item->again = delivery->delivered;

@@ -23,6 +23,7 @@ struct pf_delivery_options {
     bool keeps_comms;                          /* threads that ended keep their names */
     bool gives_records;                        /* that are no samples, too */
     bool takes_calls;                          /* samples of perfile_filter.calls: no bytes decode to them */
+    bool merges;                               /* samples of traces that differ in nothing but time may be one */
     bool never_waits;                          /* callchains whose user part comes later are given without it */
     bool reads_all;                            /* also records outside of the times of the filter; without it an index
                                                   skips them, which code that keeps state of records must not miss */

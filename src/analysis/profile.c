@@ -69,6 +69,7 @@ static int open_delivery(struct pf_profile *profile, const struct pf_profile_opt
                                            .keeps_comms = options->keeps_comms,
                                            .gives_records = options->decoded,
                                            .takes_calls = true,
+                                           .merges = options->merges,
                                            .never_waits = options->never_waits,
                                            .reads_all = options->watches_all,
                                            .counts_parallelism = options->parallelism,
@@ -258,6 +259,7 @@ static inline void fill_sample(struct pf_profile *profile)
     sample->event = item->event;
     sample->time = decoded->present & PERFILE_SAMPLE_TIME ? decoded->time : 0;
     sample->period = decoded->period;
+    sample->alike = item->traced.alike;
     sample->weight = pf_field_weight(decoded);
     sample->pid = decoded->pid;
     sample->tid = decoded->tid;
@@ -278,11 +280,12 @@ static inline void fill_sample(struct pf_profile *profile)
 static void count_sample(struct pf_profile *profile)
 {
     const struct pf_frame_info *leaf = pf_frames_at(&profile->frames, profile->sample.leaf);
-    profile->totals.samples++;
+    const uint64_t count = 1 + profile->sample.alike;
+    profile->totals.samples += count;
     profile->totals.full += pf_stack_is_full(&profile->item);
-    profile->totals.guests += pf_is_of_guest(profile->sample.cpumode);
-    profile->totals.unmapped += leaf->module == PF_NO_SYMBOL;
-    profile->totals.unresolved += leaf->symbol == PF_NO_SYMBOL;
+    profile->totals.guests += pf_is_of_guest(profile->sample.cpumode) ? count : 0;
+    profile->totals.unmapped += leaf->module == PF_NO_SYMBOL ? count : 0;
+    profile->totals.unresolved += leaf->symbol == PF_NO_SYMBOL ? count : 0;
     pf_profile_count_chain(&profile->totals, &profile->frames, &profile->sample);
 }
 
@@ -396,7 +399,7 @@ static __attribute__((noinline)) int take_stack(struct pf_profile *profile, stru
     const bool known = profile->item.again && !profile->unresolved;
     profile->unresolved = !wants_stack(profile);
     if (profile->unresolved) {
-        profile->totals.samples++;
+        profile->totals.samples += 1 + profile->sample.alike;
         profile->sample.frame_count = 0;
         return 1;
     }
@@ -425,7 +428,7 @@ static inline int next_alone(struct pf_profile *profile, struct perfile_error *e
             fill_sample(profile);
             if (!profile->ignores_stacks)
                 return take_stack(profile, error);
-            profile->totals.samples++;
+            profile->totals.samples += 1 + profile->sample.alike;
             return 1;
         }
         if ((result = take_other(profile, error)) < 0)

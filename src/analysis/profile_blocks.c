@@ -41,7 +41,7 @@ struct block_sample {
 
 /* What few samples have. */
 struct more {
-    uint64_t weight;
+    uint64_t weight, alike;
     const char *cgroup;
 };
 
@@ -224,9 +224,9 @@ static bool keep_record(const struct pf_blocks *blocks, struct block *block, str
 /* False: out of memory. */
 static bool keep_more(const struct pf_blocks *blocks, struct block *block, struct block_sample *sample)
 {
-    const struct more more = {pf_field_weight(&blocks->item.sample),
+    const struct more more = {pf_field_weight(&blocks->item.sample), blocks->item.traced.alike,
                               pf_delivered_cgroup(&blocks->item, blocks->delivery)};
-    if (PF_LIKELY(!more.weight && !more.cgroup))
+    if (PF_LIKELY(!more.weight && !more.alike && !more.cgroup))
         return true;
     if (!PF_APPEND(blocks->options.allocator, block->more, block->more_count, block->more_capacity, more))
         return false;
@@ -653,13 +653,14 @@ static void share_stack(struct block_sample *sample, const struct block_sample *
     sample->flags |= before->flags & (IN_LISTS | IS_LEAF);
 }
 
-static void count_sample(const struct pf_blocks *blocks, struct block *block, const struct block_sample *sample)
+static void count_sample(const struct pf_blocks *blocks, struct block *block, const struct block_sample *sample,
+                         uint64_t count)
 {
     const struct pf_frame_info *leaf = pf_frames_at(blocks->options.frames, sample->leaf);
-    block->totals.samples++;
-    block->totals.guests += pf_is_of_guest(sample->cpumode);
-    block->totals.unmapped += leaf->module == PF_NO_SYMBOL;
-    block->totals.unresolved += leaf->symbol == PF_NO_SYMBOL;
+    block->totals.samples += count;
+    block->totals.guests += pf_is_of_guest(sample->cpumode) ? count : 0;
+    block->totals.unmapped += leaf->module == PF_NO_SYMBOL ? count : 0;
+    block->totals.unresolved += leaf->symbol == PF_NO_SYMBOL ? count : 0;
 }
 
 /* When nothing moves any more. */
@@ -687,9 +688,11 @@ static bool finish(void *context, void *item, unsigned worker)
     enum { INFO_AHEAD = 8 };
     const struct pf_blocks *blocks = context;
     struct block *block = item;
+    size_t more = 0;
     (void)worker;
     for (size_t i = 0; i < block->count && !block->failed; i++) {
         struct block_sample *sample = &block->samples[i];
+        const uint64_t alike = PF_UNLIKELY(sample->flags & HAS_MORE) ? block->more[more++].alike : 0;
         if (i + INFO_AHEAD < block->count && !(sample[INFO_AHEAD].leaf & PF_EXPANDED))
             __builtin_prefetch(pf_frames_at(blocks->options.frames, sample[INFO_AHEAD].leaf));
         if (PF_UNLIKELY(sample->flags & AGAIN))
@@ -697,7 +700,7 @@ static bool finish(void *context, void *item, unsigned worker)
         else
             block->failed = !finish_stack(blocks, block, sample);
         if (!block->failed)
-            count_sample(blocks, block, sample);
+            count_sample(blocks, block, sample, 1 + alike);
     }
     if (!block->failed)
         count_chains(blocks, block);
@@ -780,6 +783,7 @@ static void fill_sample(struct pf_profile_sample *into, struct block *delivered,
     into->time = sample->time;
     into->period = sample->period;
     into->weight = more ? more->weight : 0;
+    into->alike = more ? more->alike : 0;
     into->pid = sample->pid;
     into->tid = sample->tid;
     into->cpu = sample->cpu;

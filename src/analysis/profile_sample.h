@@ -10,6 +10,7 @@ struct pf_profile_sample {
     const struct perfile_event *event;
     uint64_t time; /* ns */
     uint64_t period;
+    uint64_t alike;  /* with pf_profile_options.merges: so many more samples are the same, but for their times */
     uint64_t weight; /* 0: not recorded */
     int32_t pid;
     int32_t tid;

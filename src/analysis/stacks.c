@@ -82,6 +82,7 @@ static bool take_path(const struct pf_tree *tree, struct pf_stack_path *path, co
     path->bottom_count = stack->bottom_count;
     path->alone = stack->alone;
     path->weight = stack->weight;
+    path->alike = stack->alike;
     path->note = stack->note;
     path->own = stack->own;
     prefetch(tree, path);
@@ -138,6 +139,7 @@ static void end_at(struct pf_tree *tree, uint32_t node, const struct pf_stack_pa
     if (!at->samples)
         at->note = ((at->note & ~path->own) | (path->note & path->own)) & PF_TREE_NOTE;
     pf_tree_add(tree, node, path->weight);
+    at->samples += path->alike & (((uint64_t)1 << 36) - 1);
 }
 
 /* False when out of memory. */

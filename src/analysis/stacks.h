@@ -23,6 +23,7 @@ struct pf_stack_frames {
     uint32_t own;   /* bits of the note that a node has from the first stack that ends there instead */
     uint32_t owner; /* thread: those with the same number tend to have the same frames near the root */
     uint64_t weight;
+    uint64_t alike; /* so many more stacks are the same: `weight` is that of all */
 };
 
 struct pf_stack_step {
@@ -36,7 +37,7 @@ struct pf_stack_path {
     size_t common; /* with the stack that was here before: the nodes are known up to here */
     size_t known;  /* when it is in the tree: nodes up to here are its */
     size_t bottom_count;
-    uint64_t weight;
+    uint64_t weight, alike;
     uint32_t alone, note, own;
 };
 

@@ -26,9 +26,10 @@ struct pf_synthesizer {
     bool replaces; /* the samples of the recording are not delivered, unless it makes them */
     /*
      * Called before the first record, and before the first one of each further reading: the session whose records
-     * follow, which knows their mappings, and the code of JITs, which may be NULL. May be NULL.
+     * follow, which knows their mappings, and the code of JITs, which may be NULL. `merges`: samples that differ in
+     * nothing but time may be given as one, see pf_traced. May be NULL.
      */
-    void (*start)(void *context, struct perfile_session *session, struct pf_jit *jit);
+    void (*start)(void *context, struct perfile_session *session, struct pf_jit *jit, bool merges);
     /*
      * Called with each record in the order of time. Returns 1 when there are samples before the record, for which
      * `next` is called, 0 when there are none, or an error.

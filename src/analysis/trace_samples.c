@@ -290,6 +290,7 @@ static int next_sample(void *context, uint64_t time, struct pf_synthesized *made
                                      .insn_bytes = decoded.made->insn_bytes,
                                      .depth = decoded.made->depth,
                                      .insns = decoded.made->insns,
+                                     .alike = decoded.made->alike,
                                      .cycles = decoded.made->cycles};
     memcpy(made->note, &traced, sizeof(traced));
     return 1;
@@ -301,12 +302,14 @@ static void complete(void *context, const uint64_t *note, struct pf_delivered *i
     memcpy(&item->traced, note, sizeof(item->traced));
 }
 
-static void start(void *context, struct perfile_session *session, struct pf_jit *jit)
+static void start(void *context, struct perfile_session *session, struct pf_jit *jit, bool merges)
 {
     struct trace *trace = context;
     trace->code.session = session;
     trace->waiting = NULL;
     pf_decoding_restart(trace->decoding);
+    if (merges)
+        pf_decoding_merge(trace->decoding);
     pf_symbols_use_jit(pf_trace_code_symbols(trace->code.reader), jit);
 }
 

@@ -58,6 +58,7 @@ struct pf_aux_sample {
     size_t raw_bytes;
     /* Of traces of the flow: */
     uint64_t period;
+    uint64_t alike;                 /* while samples are merged: so many more are the same, but for their times */
     uint32_t flags;                 /* of the branch, enum pf_flow_flags */
     uint32_t depth;                 /* of calls, after the branch */
     uint32_t insn_bytes;            /* of the instruction; 0: not known */

@@ -65,6 +65,8 @@ struct pf_decoding {
     struct pf_code_source source;
     uint64_t passed; /* records since the last sample of `instructions` */
     bool started;
+    bool merges;               /* samples that differ in nothing but time are given as one */
+    size_t merged_from;        /* the queue whose merged samples are given next */
     uint32_t epoch;            /* counts the records that were taken */
     struct queue *queues;      /* one for each of those that were found */
     struct queue *current;     /* whose samples are given; NULL: to be chosen */
@@ -279,6 +281,8 @@ static bool open_flow(struct pf_decoding *decoding, struct queue *queue)
     if (!queue->parts->flow || !opened)
         return false;
     decoder->flow->open(queue->parts->flow, &setup);
+    if (decoding->merges)
+        decoding->merges = pf_flow_samples_may_merge(&queue->parts->samples);
     queue->parts->has_flow = true;
     queue->parts->samples.cbr_max = decoder->flow->max_ratio ? decoder->flow->max_ratio(&decoding->recording) : 0;
     return true;
@@ -580,7 +584,10 @@ static int next_of_flow(struct pf_decoding *decoding, struct queue *queue, struc
     struct pf_flow_samples *samples = &queue->parts->samples;
     int made, result;
     while ((made = pf_flow_samples_next(samples)) == PF_FLOW_SAMPLE_NONE) {
-        if ((result = decoding->decoder->flow->next(queue->parts->flow, &samples->step, error)) <= 0)
+        do {
+            result = decoding->decoder->flow->next(queue->parts->flow, &samples->step, error);
+        } while (result > 0 && pf_flow_samples_merge(samples));
+        if (result <= 0)
             return result;
         if (PF_UNLIKELY(samples->step.has_thread))
             change_thread(decoding, queue, samples->step.tid);
@@ -604,8 +611,8 @@ static void put_thread_of(struct pf_decoding *decoding, const struct queue *queu
         decoded->cpu = queue->parts->samples.step.cpu;
     decoded->tid = made->has_thread ? made->tid : queue->tid;
     decoded->pid = made->has_thread ? process_of(decoding, made->tid) : queue->pid;
-    decoding->without_thread += decoded->tid < 0;
-    decoding->samples += !decoded->error;
+    decoding->without_thread += decoded->tid < 0 ? 1 + made->alike : 0;
+    decoding->samples += decoded->error ? 0 : 1 + made->alike;
 }
 
 static int next_of_queue(struct pf_decoding *decoding, struct queue *queue, struct pf_decoded *decoded,
@@ -667,13 +674,32 @@ static int choose(struct pf_decoding *decoding, uint64_t before, struct pf_decod
     return 2;
 }
 
+/* One of those that were merged, of all queues: 1, or 0 after the last. */
+static int next_merged(struct pf_decoding *decoding, struct pf_decoded *decoded)
+{
+    for (; decoding->merges && decoding->merged_from < decoding->found.count; decoding->merged_from++) {
+        const struct queue *queue = &decoding->queues[decoding->merged_from];
+        const int made = queue->parts ? pf_flow_samples_merged(&queue->parts->samples) : PF_FLOW_SAMPLE_NONE;
+        if (made == PF_FLOW_SAMPLE_NONE)
+            continue;
+        decoded->made = &queue->parts->samples.made;
+        decoded->error = 0;
+        decoded->event = (unsigned)made;
+        decoded->period = decoded->made->period;
+        put_thread_of(decoding, queue, decoded);
+        return 1;
+    }
+    decoding->merged_from = 0;
+    return 0;
+}
+
 int pf_decoding_next(struct pf_decoding *decoding, uint64_t before, struct pf_decoded *decoded,
                      struct perfile_error *error)
 {
     int result = 0;
     while (result >= 0) {
         if (!decoding->current && (result = choose(decoding, before, decoded)) != 2)
-            return result;
+            return result ? result : next_merged(decoding, decoded);
         if ((result = next_of_queue(decoding, decoding->current, decoded, error)) != 0)
             return result;
         result = go_on(decoding, error);
@@ -844,6 +870,11 @@ bool pf_decoding_has_times(const struct pf_decoding *decoding)
     return !decoding->decoder->without_clock && !decoding->decoder->timeless;
 }
 
+void pf_decoding_merge(struct pf_decoding *decoding)
+{
+    decoding->merges = decoding->decoder->flow;
+}
+
 void pf_decoding_use_code(struct pf_decoding *decoding, const struct pf_code_source *source)
 {
     decoding->source = *source;
@@ -862,7 +893,8 @@ void pf_decoding_restart(struct pf_decoding *decoding)
     close_queues(decoding);
     memset(decoding->queues, 0, decoding->found.count * sizeof(*decoding->queues));
     memset(decoding->errors, 0, sizeof(decoding->errors));
-    decoding->started = false;
+    decoding->started = decoding->merges = false;
+    decoding->merged_from = 0;
     decoding->current = NULL;
     decoding->heap.count = 0;
     decoding->lost_first = decoding->lost_count = 0;

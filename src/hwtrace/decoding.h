@@ -29,6 +29,11 @@ int pf_decoding_open(struct perfile_reader *reader, const struct pf_decoding_opt
                      struct pf_decoding **decoding, struct perfile_error *error);
 /* NULL is allowed. */
 void pf_decoding_close(struct pf_decoding *decoding);
+/*
+ * From now on samples of one address that differ in nothing but time may be given as one: pf_aux_sample.alike. To be
+ * called before the first record is taken, and after each pf_decoding_restart.
+ */
+void pf_decoding_merge(struct pf_decoding *decoding);
 /* Where code is read from; without it no flow is decoded. To be called before the first record is taken. */
 void pf_decoding_use_code(struct pf_decoding *decoding, const struct pf_code_source *source);
 

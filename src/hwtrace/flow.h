@@ -33,7 +33,10 @@ struct pf_flow_block {
     uint8_t flow;    /* enum pf_x86_flow, of the last one. PF_X86_ON: the block that follows has to be looked up */
     bool is_64;
     struct pf_flow_block *chained; /* with the same hash */
-    uint8_t bytes[];               /* of each instruction */
+    /* While samples are merged: how often all of it ran, how often its last instruction branched, and which ran next. */
+    uint64_t runs, branches;
+    struct pf_flow_block *ran_next;
+    uint8_t bytes[]; /* of each instruction */
 };
 
 struct pf_flow_code {
@@ -54,7 +57,7 @@ void pf_flow_code_close(struct pf_flow_code *code);
 /* From now on code is that of this process, with its mappings as they are now. Blocks that were found are not valid. */
 void pf_flow_code_enter(struct pf_flow_code *code, int32_t pid);
 /* The block from this address on; NULL: its code is not available, or not an instruction, or memory is short. */
-const struct pf_flow_block *pf_flow_code_find(struct pf_flow_code *code, uint64_t address, bool is_64);
+struct pf_flow_block *pf_flow_code_find(struct pf_flow_code *code, uint64_t address, bool is_64);
 
 /* ---- steps ------------------------------------------------------------------------------------------------------- */
 
@@ -112,11 +115,11 @@ const char *pf_flow_error_text(unsigned code);
 
 /* Instructions, then a branch, then an event; each may be missing. */
 struct pf_flow_step {
-    const struct pf_flow_block *block; /* NULL: no instructions */
-    uint32_t first, count;             /* instructions of the block */
-    uint32_t flags;                    /* 0: no branch was taken */
-    uint64_t from, to;                 /* of the branch; 0: where the trace begins or ends */
-    uint8_t event;                     /* enum pf_flow_event */
+    struct pf_flow_block *block; /* NULL: no instructions */
+    uint32_t first, count;       /* instructions of the block */
+    uint32_t flags;              /* 0: no branch was taken */
+    uint64_t from, to;           /* of the branch; 0: where the trace begins or ends */
+    uint8_t event;               /* enum pf_flow_event */
     bool event_has_ip;
     uint64_t event_ip;
     uint64_t payload;
@@ -159,6 +162,7 @@ struct pf_flow_decoder {
     /* The ratio of the time-stamp counter's cycles to those of the bus; may be NULL. */
     unsigned (*max_ratio)(const struct pf_aux_recording *recording);
     uint64_t branch_bits; /* that every branch has in branch stacks */
+    bool keeps_blocks;    /* those of steps are those of the code, which stay until another process is entered */
     /* Why nothing can be decoded, when a library is missing; NULL: it can. The function may be NULL. */
     const char *(*missing)(void);
     void (*open)(void *state, const struct pf_flow_setup *setup); /* what the setup points at must outlive it */

@@ -107,7 +107,7 @@ static void grow(struct pf_flow_code *code)
     pf_free(code->allocator, old, count * sizeof(*old));
 }
 
-static const struct pf_flow_block *add_block(struct pf_flow_code *code, struct pf_flow_block *block)
+static struct pf_flow_block *add_block(struct pf_flow_code *code, struct pf_flow_block *block)
 {
     if (!block)
         return NULL;
@@ -119,10 +119,10 @@ static const struct pf_flow_block *add_block(struct pf_flow_code *code, struct p
     return block;
 }
 
-const struct pf_flow_block *pf_flow_code_find(struct pf_flow_code *code, uint64_t address, bool is_64)
+struct pf_flow_block *pf_flow_code_find(struct pf_flow_code *code, uint64_t address, bool is_64)
 {
     const uint64_t space = is_kernel(address) ? code->kernel : code->user;
-    const struct pf_flow_block *block = *slot_of(code, space, address);
+    struct pf_flow_block *block = *slot_of(code, space, address);
     while (block && (block->start != address || block->space != space || block->is_64 != is_64))
         block = block->chained;
     return PF_LIKELY(block != NULL) ? block : add_block(code, make_block(code, space, address, is_64));

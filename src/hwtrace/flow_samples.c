@@ -189,6 +189,7 @@ static void put_sample(struct pf_flow_samples *samples, uint64_t ip, bool has_st
     made->insns = made->cycles = 0;
     made->raw_bytes = 0;
     made->period = 1;
+    made->alike = 0;
     made->chain_count = made->branch_count = 0;
     if (has_stacks && samples->itrace->chains)
         put_chain(samples, ip);
@@ -416,6 +417,82 @@ static int next_event(struct pf_flow_samples *samples)
     put_raw(samples);
     return (int)event;
 }
+
+/* ---- samples that are merged ------------------------------------------------------------------------------------- */
+
+bool pf_flow_samples_may_merge(struct pf_flow_samples *samples)
+{
+    const struct pf_itrace *itrace = samples->itrace;
+    const bool each = itrace->every == 1 && itrace->unit == PF_ITRACE_RECORDS;
+    samples->merges = samples->decoder->flow->keeps_blocks && !itrace->branches && !itrace->chains &&
+                      !itrace->skipped && samples->cycles_event == NO_EVENT &&
+                      (each || samples->instructions == NO_EVENT);
+    samples->ran_end = &samples->ran;
+    return samples->merges;
+}
+
+bool pf_flow_samples_merge(struct pf_flow_samples *samples)
+{
+    const struct pf_flow_step *step = &samples->step;
+    struct pf_flow_block *block = step->block;
+    const bool plain = block && !step->event && !step->ends && !step->first && step->count == block->count &&
+                       (!step->flags || step->from == block->last);
+    if (!samples->merges || !plain)
+        return false;
+    if (PF_UNLIKELY(!block->runs)) {
+        block->ran_next = NULL;
+        *samples->ran_end = block;
+        samples->ran_end = &block->ran_next;
+    }
+    block->runs++;
+    block->branches += step->flags && is_wanted_branch(samples);
+    return true;
+}
+
+static void put_merged(struct pf_flow_samples *samples, uint64_t ip, uint8_t insn_bytes, uint64_t count)
+{
+    put_sample(samples, ip, false);
+    samples->made.insn_bytes = insn_bytes;
+    samples->made.period = count;
+    samples->made.alike = count - 1;
+}
+
+/* The next instruction of the first block. */
+static int next_merged(struct pf_flow_samples *samples, const struct pf_flow_block *block)
+{
+    const uint32_t index = samples->merged_index++;
+    samples->at = index ? samples->at : block->start;
+    put_merged(samples, samples->at, block->bytes[index], block->runs);
+    samples->at += block->bytes[index];
+    return (int)samples->instructions;
+}
+
+/* After its instructions its branch. */
+static int next_merged_branch(struct pf_flow_samples *samples, struct pf_flow_block *block)
+{
+    const uint64_t count = block->branches;
+    samples->ran = block->ran_next;
+    samples->ran_end = samples->ran ? samples->ran_end : &samples->ran;
+    samples->merged_index = 0;
+    block->runs = block->branches = 0;
+    if (count)
+        put_merged(samples, block->last, block->bytes[block->count - 1], count);
+    return count ? (int)samples->branches : PF_FLOW_SAMPLE_NONE;
+}
+
+int pf_flow_samples_merged(struct pf_flow_samples *samples)
+{
+    int made = PF_FLOW_SAMPLE_NONE;
+    while (samples->ran && made == PF_FLOW_SAMPLE_NONE) {
+        struct pf_flow_block *block = samples->ran;
+        made = samples->instructions != NO_EVENT && samples->merged_index < block->count
+                   ? next_merged(samples, block)
+                   : next_merged_branch(samples, block);
+    }
+    return made;
+}
+
+/* ---- the samples of a step --------------------------------------------------------------------------------------- */
 
 void pf_flow_samples_begin(struct pf_flow_samples *samples)
 {

@@ -37,6 +37,9 @@ struct pf_flow_samples {
     uint64_t *ring;                 /* the last branches, three words each */
     unsigned ring_at, ring_count;
     bool starts_anew; /* branch stacks do, with the next step */
+    bool merges;      /* pf_flow_samples_merge counts steps */
+    struct pf_flow_block *ran, **ran_end; /* the blocks that are counted, in the order in which they ran first */
+    uint32_t merged_index;                /* of the first of them: the next instruction */
     uint64_t *branch_words, *chain_words;
     uint8_t raw[24];
     struct pf_aux_sample made;
@@ -48,6 +51,15 @@ bool pf_flow_samples_open(struct pf_flow_samples *samples, const struct perfile_
 void pf_flow_samples_close(struct pf_flow_samples *samples);
 /* The steps that follow are of this thread. */
 void pf_flow_samples_enter(struct pf_flow_samples *samples, int32_t tid);
+/*
+ * From now on samples of the same address may be given as one, of which the times and what came before do not matter.
+ * False: what is asked for does not allow it, or the steps of this trace.
+ */
+bool pf_flow_samples_may_merge(struct pf_flow_samples *samples);
+/* Counts samples->step: true when its samples will be given by pf_flow_samples_merged. */
+bool pf_flow_samples_merge(struct pf_flow_samples *samples);
+/* As pf_flow_samples_next, of what was counted; to be called until there are none before another process is entered. */
+int pf_flow_samples_merged(struct pf_flow_samples *samples);
 /* Sets samples->step, of which samples are made from now on. */
 void pf_flow_samples_begin(struct pf_flow_samples *samples);
 /*

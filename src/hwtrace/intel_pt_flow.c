@@ -320,7 +320,7 @@ static bool walk_on(struct pf_pt_flow *flow, struct pf_flow_step *step)
     };
     if (flow->goal == GOAL_IP && flow->ip == flow->goal_ip)
         return arrive(flow, step);
-    const struct pf_flow_block *block = pf_flow_code_find(flow->code, flow->ip, flow->is_64);
+    struct pf_flow_block *block = pf_flow_code_find(flow->code, flow->ip, flow->is_64);
     if (!block)
         return fail(flow, step, PF_FLOW_ERROR_NO_CODE);
     if (is_endless(flow))
@@ -727,6 +727,7 @@ static void open_flow(void *state, const struct pf_flow_setup *setup)
 }
 
 static const struct pf_flow_decoder flow_decoder = {.state_bytes = sizeof(struct pf_pt_flow),
+                                                    .keeps_blocks = true,
                                                     .max_ratio = pf_pt_max_ratio,
                                                     .open = open_flow,
                                                     .restart = restart,

@@ -246,9 +246,10 @@ static bool end_next(struct calls *calls)
 
 /* ---- the synthesizer --------------------------------------------------------------------------------------------- */
 
-static void start(void *context, struct perfile_session *session, struct pf_jit *jit)
+static void start(void *context, struct perfile_session *session, struct pf_jit *jit, bool merges)
 {
     struct calls *calls = context;
+    (void)merges;
     calls->code.session = session;
     if (calls->code.reader)
         pf_symbols_use_jit(pf_trace_code_symbols(calls->code.reader), jit);

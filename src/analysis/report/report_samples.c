@@ -62,6 +62,7 @@ int pf_report_open_profile(struct pf_report *report, struct perfile_error *error
         .names_at_end = report->layout.by_thread,
         .in_blocks = true,
         .decoded = decoded,
+        .merges = !decoded && !taker,
         .parallelism = report->layout.by_parallelism,
         .ignores_stacks = ignores_stacks(report),
         .unwind = options->symbols->unwind,
@@ -123,6 +124,7 @@ static bool add_stack(struct pf_report *report, uint32_t key, const struct pf_pr
                                           .leaf = apart ? sample->leaf | mark : PF_STACK_NO_LEAF,
                                           .alone = sample->leaf | mark,
                                           .weight = sample->period,
+                                          .alike = sample->alike,
                                           .note = pf_report_maker(sample),
                                           .own = ~0u << PF_REPORT_TID_BITS,
                                           .owner = (uint32_t)sample->tid};
@@ -152,7 +154,7 @@ static inline bool add_frames(struct pf_report *report, uint32_t key, const stru
     if (PF_UNLIKELY(report->layout.by_latency))
         return add_stack(report, key, sample, count) &&
                pf_report_note_latency(report, pf_report_latency(report, sample));
-    if (PF_UNLIKELY(count > 1 || (count && sample->frames[0] != sample->leaf)))
+    if (PF_UNLIKELY(count > 1 || sample->alike || (count && sample->frames[0] != sample->leaf)))
         return add_stack(report, key, sample, count);
     return add_leaf(report, key, sample, count);
 }
@@ -180,7 +182,7 @@ static inline bool add_row(struct pf_report *report, const struct pf_profile_sam
     if (report->options->report->flags & PERFILE_REPORT_ONLY_PARENT &&
         !pf_report_key_value(&report->keys, key, PF_VALUE_parent))
         return true;
-    report->events.passed++;
+    report->events.passed += 1 + sample->alike;
     if (report->taker)
         return report->taker->take(report->taker->context, sample);
     return (!report->layout.by_cost || pf_report_note_cost(report, key, sample)) && add_frames(report, key, sample);
@@ -205,7 +207,7 @@ static inline bool add_sample(struct pf_report *report, const struct pf_profile_
         report->branching.without++;
         return true;
     }
-    event->samples += !report->settings.relative || passes(report, sample);
+    event->samples += !report->settings.relative || passes(report, sample) ? 1 + sample->alike : 0;
     if (report->branching.active)
         return pf_report_add_branches(report, sample, add_row);
     struct pf_profile_sample weighed;
