@@ -33,6 +33,7 @@ static const struct pf_option options[] = {
     PF_VALUES(
         FIELDS, "fields", 'F', "LIST", PF_AT(fields), .known = perfile_report_column_at,
         "The columns to print, in this order; rows are grouped and sorted by these, too. +LIST adds to the default."),
+    PF_OPTIONS_SWITCH,
     PF_OPTION_OFF_CPU,
     FLAG("group", 0, PERFILE_REPORT_GROUP,
          "text: show all events side by side in one table. The default for events that were recorded as a group."),

@@ -54,6 +54,7 @@ static const struct pf_option options[] = {
             "Print calls and returns: --itrace=crewp -F -ip,-addr,-event,-period,+flags,+callindent --ns."),
     PF_ROW(TEXT, "script", 's', "SCRIPT", PF_OWN(program),
            "Refused: the scripts of perf are not run; --format jsonl and the Python package serve that purpose."),
+    PF_OPTIONS_SWITCH,
     PF_OPTION_OUTPUT,
     {0},
 };

@@ -254,6 +254,7 @@ static const struct pf_option show_options[] = {
     PF_VALUES(CHOICE, "percentage", 0, "HOW", PF_AT(report.percentage), .table = percentages,
               "What percentages of the text are relative to."),
     PF_ROW(TEXT, "comms", 0, "LIST", PF_AT(filter.comms), "Only threads with these names: make,cc1."),
+    PF_OPTIONS_SWITCH,
     PF_ROW(TEXT, "dsos", 0, "LIST", PF_AT(report.dsos), "Only functions in these files: libc.so.6,make."),
     PF_ROW(TEXT, "symbols", 0, "LIST", PF_AT(report.symbols), "In the text, only these functions."),
     PF_ROW(NUMBER, "max-stack", 0, "N", PF_AT(report.max_stack), "Only use the N innermost frames of a stack."),

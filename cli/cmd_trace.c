@@ -193,6 +193,7 @@ static const struct pf_option filters[] = {
     PF_ROW(TEXT, "tid", 't', "LIST", PF_AT(filter.tids), "Only these threads. Without FILE: those that run now."),
     PF_ROW(TEXT, "filter-pids", 0, "LIST", PF_AT(events.not_pids), "Leave out these processes: 1,2."),
     PF_ROW(TEXT, "comms", 'c', "LIST", PF_AT(filter.comms), "Only threads with these names: make,cc1."),
+    PF_OPTIONS_SWITCH,
     {0},
 };
 

@@ -85,11 +85,13 @@ static int read_part(struct pf_live *live, struct perfile_profile **profile)
 {
     const struct pf_live_part *part = &live->parts[!live->writes];
     struct perfile_profile_options options = PERFILE_PROFILE_OPTIONS_INIT;
+    struct perfile_filter filter = live->settings->filter;
     struct perfile_reader *reader;
 
+    filter.counting = &live->is_counting; /* parts follow each other */
     options.symbols = live->settings->print.symbols;
     options.threads = live->settings->print.threads;
-    options.filter = &live->settings->filter;
+    options.filter = &filter;
     options.max_frames = live->settings->report.max_stack;
     options.keys = ((const struct pf_top_settings *)live->settings->own)->keys;
     options.path = "top";
@@ -212,7 +214,7 @@ static int open_stage(struct pf_live *live, struct perfile_recorder_options *rec
 
 int pf_live_start(struct pf_live *live, struct pf_settings *settings)
 {
-    *live = (struct pf_live){.settings = settings};
+    *live = (struct pf_live){.settings = settings, .is_counting = !settings->filter.switch_on};
     struct perfile_recorder_options options = choose(live);
     int result = open_stage(live, &options);
 

@@ -40,6 +40,7 @@ struct pf_live {
         end_ms; /* of CLOCK_MONOTONIC: when all, the sum and this part began; 0: no end */
     int64_t interval_ms;
     bool each;                   /* the sum has only one part */
+    bool is_counting;            /* samples count: --switch-on, --switch-off */
     bool ended;                  /* nothing more comes */
     atomic_bool stops, discards; /* set by other threads */
     bool (*is_stopped)(void);    /* asked often; may be NULL */

@@ -448,6 +448,7 @@ static const struct {
     {"symbols", "no samples in function", "\""},
     {"symbol_filter", "no samples in a function whose name has", "\""},
     {"parallelism", "no samples at parallelism", ""},
+    {"switch_on", "no samples from --switch-on", ""},
 };
 
 struct near {

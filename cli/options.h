@@ -348,6 +348,17 @@ extern const struct pf_option_group pf_common_group;       /* for every verb */
               "Instead of the samples show times off CPU in ns, by the stacks with which threads left their CPUs. "    \
               "perfile-offcpu(1) describes what must be recorded for it.",                                             \
               .usual = "blocked")
+#define PF_OPTIONS_SWITCH                                                                                              \
+    PF_ROW(TEXT, "switch-on", 0, "LIST", PF_AT(filter.switch_on),                                                      \
+           "Samples count only from a sample of these events on, whatever other filters than --time leave out: "       \
+           "probe_app:work.",                                                                                          \
+           .first = true),                                                                                             \
+        PF_ROW(TEXT, "switch-off", 0, "LIST", PF_AT(filter.switch_off),                                                \
+               "Samples count only until a sample of these events; with --switch-on, until the next one of its "       \
+               "events.",                                                                                              \
+               .first = true),                                                                                         \
+        PF_FLAG("show-on-off-events", 0, PF_AT(filter.shows_switches),                                                 \
+                "With --switch-on or --switch-off: the samples that switch count, too.")
 #define PF_OPTION_CALLS(what)                                                                                          \
     PF_FLAG("calls", 0, PF_AT(calls),                                                                                  \
             "Instead of the samples show the calls of a hardware trace (Intel PT, Intel BTS, CoreSight) in time, in "  \

@@ -828,6 +828,16 @@ struct perfile_filter {
      * calls, at its begin. The period is in ns. Since 0.1.
      */
     const char *calls;
+    /*
+     * Lists as `events`: samples count from a sample of the first list on, until one of the second, and so on; those of
+     * other times do not switch. Without the first list they count from the start. What the other members leave out
+     * does switch. The analysis library only, of samples, without off_cpu and calls.
+     */
+    const char *switch_on;
+    const char *switch_off;
+    bool shows_switches; /* the samples that switch count, too */
+    bool *counting;      /* whether samples count at the start, and then at the end: for recordings that follow each
+                            other; NULL: at the start they count without switch_on */
 };
 #define PERFILE_FILTER_INIT PERFILE_SIZED(struct perfile_filter)
 
@@ -835,8 +845,8 @@ struct perfile_filter {
 struct perfile_unmatched {
     /*
      * The member that asked for it: "time", "cpus", "pids", "tids", "comms", "events", "cgroups", and those of
-     * perfile_report_options, "dsos", "symbols", "symbol_filter"; NULL: each part matched some sample, but none matched
-     * all
+     * perfile_report_options, "dsos", "symbols", "symbol_filter"; "switch_on": no sample switched; NULL: each part
+     * matched some sample, but none matched all
      */
     const char *filter;
     const char *value; /* what was asked for: one name of a list of names, or all of the text; NULL without filter */

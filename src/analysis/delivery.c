@@ -4,6 +4,7 @@
 #include <perfile/index.h>
 
 #include "analysis/counters.h"
+#include "analysis/switching.h"
 #include "analysis/synthesizers.h"
 #include "analysis/trace_samples.h"
 #include "base/error.h"
@@ -23,6 +24,8 @@ struct pf_delivery {
     struct perfile_session *session;
     struct pf_jit *jit; /* NULL: maps are not followed */
     struct pf_filter filter;
+    struct pf_switching switching;
+    bool filters; /* one of them is active */
     bool follows_maps;
     uint64_t filtered;
     const char *arch;
@@ -94,9 +97,12 @@ int pf_recording_filter(struct perfile_reader *reader, const struct perfile_filt
 static int check_events(const struct pf_delivery *delivery, bool at_end, struct perfile_error *error)
 {
     const bool stream = perfile_reader_file(delivery->reader)->mode == PERFILE_MODE_PIPE;
-    if (!delivery->filter.has_events || stream != at_end)
+    int result = 0;
+    if (stream != at_end)
         return 0;
-    return pf_filter_check_events(&delivery->filter, delivery->reader, perfile_event_get, error);
+    if (delivery->filter.has_events)
+        result = pf_filter_check_events(&delivery->filter, delivery->reader, perfile_event_get, error);
+    return result < 0 ? result : pf_switching_check(&delivery->switching, delivery->reader, error);
 }
 
 /* ---- opening ----------------------------------------------------------------------------------------------------- */
@@ -154,7 +160,8 @@ static bool is_unwanted(void *context, const struct perfile_block *block)
                                           .may_have = perfile_block_may_have,
                                           .event_at = perfile_event_get,
                                           .reader = delivery->reader};
-    return pf_filter_leaves_out(&delivery->filter, &asked, true);
+    return !pf_switching_may_be_in(&delivery->switching, &asked) &&
+           pf_filter_leaves_out(&delivery->filter, &asked, true);
 }
 
 /* Samples of counters are of all the counters that they read. */
@@ -169,7 +176,7 @@ static bool take_unwanted(void *context, const struct perfile_record *record)
 /* They need not wait for their turn. */
 static void leave_out_unwanted(struct pf_delivery *delivery)
 {
-    const bool needs_all = delivery->filter.active || delivery->synthesizer_count;
+    const bool needs_all = delivery->filters || delivery->synthesizer_count;
     if (delivery->options.wants && !needs_all)
         perfile_session_preview(delivery->session, take_unwanted, delivery);
 }
@@ -194,10 +201,22 @@ static bool start_synthesizers(struct pf_delivery *delivery)
         if (!synthesizer->start)
             continue;
         synthesizer->start(synthesizer->context, delivery->session, delivery->jit,
-                           delivery->options.merges && !delivery->filter.has_times);
+                           delivery->options.merges && !delivery->filter.has_times && !delivery->switching.active);
         any = true;
     }
     return any;
+}
+
+/* What switches is not of the filter, which many others use, too. */
+static int open_filter(struct pf_delivery *delivery, struct perfile_error *error)
+{
+    struct perfile_filter wanted = *delivery->options.filter;
+    int result = pf_switching_open(&delivery->switching, &wanted, delivery->allocator, error);
+    wanted.switch_on = wanted.switch_off = NULL;
+    if (result == 0)
+        result = pf_recording_filter(delivery->reader, &wanted, delivery->allocator, &delivery->filter, error);
+    delivery->filters = delivery->filter.active || delivery->switching.active;
+    return result;
 }
 
 static int open_parts(struct pf_delivery *delivery, struct perfile_error *error)
@@ -207,7 +226,7 @@ static int open_parts(struct pf_delivery *delivery, struct perfile_error *error)
     if (options->filter && options->filter->calls && !options->takes_calls)
         return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "filter", "calls are not shown here");
     if (options->filter)
-        result = pf_recording_filter(delivery->reader, options->filter, delivery->allocator, &delivery->filter, error);
+        result = open_filter(delivery, error);
     if (result == 0)
         result = open_synthesizers(delivery, error);
     if (result == 0)
@@ -265,8 +284,8 @@ void pf_delivery_close(struct pf_delivery *delivery)
             (delivery->options.synthesizer_count + OWN) * sizeof(*delivery->synthesizers));
     perfile_session_close(delivery->session);
     pf_jit_close(delivery->jit);
-    if (delivery->options.filter)
-        pf_filter_close(&delivery->filter);
+    pf_filter_close(&delivery->filter);
+    pf_switching_close(&delivery->switching);
     pf_free(delivery->allocator, delivery, sizeof(*delivery));
 }
 
@@ -283,7 +302,9 @@ static bool passes(struct pf_delivery *delivery, const struct pf_delivered *item
         .tid = has_thread ? sample->tid : PF_NO_NUMBER,
         .comm = has_thread ? item->comm : NULL,
         .event = delivery->origin.synthesizer ? item->record->event : item->event};
-    return pf_filter_passes(&delivery->filter, &subject);
+    const bool counts = !delivery->switching.active || !pf_filter_time(&delivery->filter, subject.time) ||
+                        pf_switching_passes(&delivery->switching, subject.event);
+    return pf_filter_passes(&delivery->filter, &subject) && counts;
 }
 
 /* The record's time is enough to leave its sample out. */
@@ -693,7 +714,7 @@ int pf_delivery_next(struct pf_delivery *delivery, struct pf_delivered *item, st
         delivery->gave |= item->is_sample;
         if (!item->is_sample)
             return 1;
-        if (PF_UNLIKELY(delivery->filter.active) && !passes(delivery, item)) {
+        if (PF_UNLIKELY(delivery->filters) && !passes(delivery, item)) {
             delivery->filtered += 1 + item->traced.alike;
             continue;
         }
@@ -722,6 +743,7 @@ void pf_delivery_notify_unmatched(const struct pf_delivery *delivery, perfile_on
 {
     if (delivery->filter.active)
         pf_filter_notify_unmatched(&delivery->filter, delivery->reader, perfile_event_get, notify, context);
+    pf_switching_notify(&delivery->switching, notify, context);
 }
 
 void pf_delivery_report_missing(const struct pf_delivery *delivery, pf_on_note *notify, void *context)

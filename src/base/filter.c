@@ -436,6 +436,9 @@ int pf_filter_open_dated(struct pf_filter *filter, const struct perfile_filter *
                          struct perfile_error *error)
 {
     *filter = (struct pf_filter){.wanted = *wanted};
+    if (wanted->switch_on || wanted->switch_off)
+        return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "filter",
+                       "events cannot switch what is not made of all samples in the order of time");
     for (size_t i = 0; i < PF_FILTER_PARTS; i++) {
         if (!pf_filter_text(wanted, &pf_filter_parts[i]))
             continue;

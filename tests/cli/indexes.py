@@ -17,6 +17,8 @@ THREADS = (['--pid', '1000'], ['--pid', '2072,2063'], ['--pid', '77777'], ['--ti
            ['--cpu', '1', '--pid', '2041,2'], ['--time', '40%-60%', '--pid', '2034,77777'], ['--comm', 'lua', '--pid', '2033'])
 EVENTS = (['--events', 'cycles'], ['--events', 'cpu-clock', '--pid', '2046'], ['--events', 'cycles', '--time', '5%-6%'])
 SCRIPT = ['script', '-F', 'comm,pid,tid,cpu,time,event,ip,sym']
+SWITCHES = (['--switch-on', 'cpu-clock'], ['--switch-off', 'cpu-clock', '--pid', '2046'],
+            ['--switch-on', 'cpu-clock', '--switch-off', 'cpu-clock', '--events', 'cycles', '--pid', '2034,77777'])
 VERBS = ([*SCRIPT], ['report', '--sort', 'comm,pid,sym'], ['flame', '--format', 'folded'], ['table', '--format', 'csv', 'functions'])
 
 
@@ -284,6 +286,7 @@ def try_more():
             assert done[0] == 0, (path, done)
             pair.compare(path, [*TIMES, *THREADS, *EVENTS], [SCRIPT], cuts=((), ('--samples', '500')))
             pair.compare(path, [TIMES[0], THREADS[0], THREADS[5], EVENTS[1]], VERBS[1:])
+            pair.compare(path, SWITCHES, VERBS[:2], cuts=())
         for path, why in ((convert(flat, 'stream.data', 'convert', '--mode', 'pipe'), b'not a regular file'),
                           (convert(flat, 'one.data', 'convert', '-z', '1'), b'convert --seekable')):
             done = pair.index(path)

@@ -51,8 +51,13 @@ int pf_report_open_profile(struct pf_report *report, struct perfile_error *error
     const struct perfile_filter filter = {.time = options->filter->time,
                                           .cpus = options->filter->cpus,
                                           .events = options->filter->events,
-                                          .off_cpu = options->filter->off_cpu};
-    const bool any = filter.time || filter.cpus || filter.events || filter.off_cpu;
+                                          .off_cpu = options->filter->off_cpu,
+                                          .switch_on = options->filter->switch_on,
+                                          .switch_off = options->filter->switch_off,
+                                          .shows_switches = options->filter->shows_switches,
+                                          .counting = options->filter->counting};
+    const bool any = filter.time || filter.cpus || filter.events || filter.off_cpu || filter.switch_on ||
+                     filter.switch_off;
     const bool decoded = report->keys.kept_count != 0 || report->branching.active || report->settings.by_weight ||
                          report->layout.by_cost || report->layout.by_parallelism;
     struct pf_profile_options how = {
