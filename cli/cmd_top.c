@@ -237,10 +237,10 @@ static const struct pf_option show_options[] = {
            "Stop recording after this many seconds. The interactive view stays.", .first = true),
     PF_FLAG("zero", 'z', PF_OWN_OF(struct pf_top_settings, each),
             "Show each interval alone, not the sum since the start.", .first = true),
-    PF_VALUES(
-        LIST, "sort", 's', "LIST", PF_AT(report.sort), .known = pf_profile_column_at,
-        "The columns of the text; samples with the same values in them share a row [dso,symbol]. The columns of report "
-        "that describe samples are among them, and fields of tracepoints: sched:sched_switch.prev_comm."),
+    PF_VALUES(LIST, "sort", 's', "LIST", PF_AT(report.sort), .known = pf_profile_column_at,
+              "The columns; samples with the same values in them share a row [dso,symbol]. The columns of report that "
+              "describe "
+              "samples are among them, and fields of tracepoints: sched:sched_switch.prev_comm."),
     PF_ROW(NUMBER, "top", 'E', "N", PF_AT(report.top), "The text has the N hottest rows of each event [20].",
            .first = true),
     PF_ROW(NUMBER, "entries", 0, "N", PF_AT(report.top), "perf's name for --top.", .hidden = true),
@@ -260,7 +260,7 @@ static const struct pf_option show_options[] = {
     PF_ROW(NUMBER, "max-stack", 0, "N", PF_AT(report.max_stack), "Only use the N innermost frames of a stack."),
     PF_FLAG("stdio", 0, PF_AT(stdio), "Print text, also on a terminal.", .first = true),
     PF_FLAG("tui", 0, PF_AT(tui),
-            "Show the interactive view, which is the default on a terminal, unless --sort or --top asks for text; an "
+            "Show the interactive view, which is the default on a terminal, unless --top or the like asks for text; an "
             "error if it cannot be shown."),
     {0},
 };

@@ -8,190 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- columns ----------------------------------------------------------------------------------------------------- */
-
-static void put_comm(const struct pf_profile_location *location, const char *name, FILE *to)
-{
-    (void)name;
-    pf_print_name(location->sample.comm ? location->sample.comm : "[unknown]", to);
-}
-
-static void put_pid(const struct pf_profile_location *location, const char *name, FILE *to)
-{
-    (void)name;
-    fprintf(to, "%" PRId32, location->sample.pid);
-}
-
-static void put_tid(const struct pf_profile_location *location, const char *name, FILE *to)
-{
-    (void)name;
-    fprintf(to, "%" PRId32, location->sample.tid);
-}
-
-static void put_cpu(const struct pf_profile_location *location, const char *name, FILE *to)
-{
-    (void)name;
-    fprintf(to, "%" PRId32, location->sample.cpu);
-}
-
-static void put_dso(const struct pf_profile_location *location, const char *name, FILE *to)
-{
-    (void)name;
-    struct perfile_module module = PERFILE_MODULE_INIT;
-    const bool known = location->function.module != PERFILE_NO_ID &&
-                       perfile_profile_module_at(location->profile, location->function.module, &module) == 0;
-
-    pf_print_name(known ? module.short_name : "[unknown]", to);
-}
-
-static void put_symbol(const struct pf_profile_location *location, const char *name, FILE *to)
-{
-    (void)name;
-    if (location->function.name)
-        pf_print_name(location->function.name, to);
-    else
-        fprintf(to, "0x%" PRIx64, location->function.address);
-}
-
-static void put_cgroup(const struct pf_profile_location *location, const char *name, FILE *to)
-{
-    (void)name;
-    pf_print_name(location->sample.cgroup ? location->sample.cgroup : "[unknown]", to);
-}
-
-/* What a column of reports shows of the sample. */
-static void put_tag(const struct pf_profile_location *location, const char *name, FILE *to)
-{
-    struct perfile_profile_tag tag = PERFILE_PROFILE_TAG_INIT;
-
-    for (uint32_t i = location->sample.tags; perfile_profile_tag_at(location->profile, i, &tag) == 0; i = tag.next)
-        if (!strcmp(tag.name, name)) {
-            pf_print_name(tag.text, to);
-            return;
-        }
-}
-
-static const struct pf_profile_column own_columns[] = {
-    {"comm", "Command", put_comm, false, "the name of the thread"},
-    {"pid", "Pid", put_pid, false, "the process"},
-    {"tid", "Tid", put_tid, false, "the thread"},
-    {"cpu", "CPU", put_cpu, false, "the processor"},
-    {"dso", "Shared Object", put_dso, true, "the file of the function"},
-    {"symbol", "Symbol", put_symbol, true, "the function; sym is the same"},
-    {"cgroup", "Cgroup", put_cgroup, false, "the control group"},
-};
-enum { OWN_COLUMNS = sizeof(own_columns) / sizeof(own_columns[0]) };
-
-static const struct pf_profile_column *find_own(const char *name, size_t bytes)
-{
-    if (bytes == 3 && !memcmp(name, "sym", 3))
-        return find_own("symbol", 6);
-    for (size_t i = 0; i < OWN_COLUMNS; i++)
-        if (strlen(own_columns[i].name) == bytes && !memcmp(own_columns[i].name, name, bytes))
-            return &own_columns[i];
-    return NULL;
-}
-
-/* Keys of profiles that are not for a sum over time. */
-static bool is_left_out(const char *name)
-{
-    return !strcmp(name, "event") || !strcmp(name, "time") || !strcmp(name, "recording");
-}
-
-/* The own ones, then the other keys of profiles. */
-const char *pf_profile_column_at(size_t index, const char **doc)
-{
-    const char *name;
-
-    if (index < OWN_COLUMNS) {
-        *doc = own_columns[index].doc;
-        return own_columns[index].name;
-    }
-    index -= OWN_COLUMNS;
-    for (size_t i = 0; (name = perfile_profile_key_at(i, doc)) != NULL; i++)
-        if (!find_own(name, strlen(name)) && !is_left_out(name) && index-- == 0)
-            break;
-    return name;
-}
-
-/* What a tag is called: of event.field that is the field. */
-static const char *tag_name(const char *name)
-{
-    const char *dot = strrchr(name, '.');
-
-    return dot ? dot + 1 : name;
-}
-
-/*
- * Whether the profile has tags of the name. Before there is one: a field of tracepoints is named with its event, as a
- * recording into memory does not describe events before their data.
- */
-static bool is_tag(const char *name, const struct perfile_profile *profile)
-{
-    struct perfile_profile_tag tag = PERFILE_PROFILE_TAG_INIT;
-    const char *known, *doc;
-
-    for (size_t i = 0; profile && perfile_profile_tag_at(profile, i, &tag) == 0; i++)
-        if (!strcmp(tag.name, tag_name(name)))
-            return true;
-    for (size_t i = 0; !profile && (known = pf_profile_column_at(i, &doc)) != NULL; i++)
-        if (!strcmp(known, name))
-            return true;
-    return !profile && strchr(name, '.');
-}
-
-static int refuse_column(const char *verb, const char *name, const struct perfile_profile *profile)
-{
-    pf_message(profile ? "%s: the profile has no %s: export --format profile --by keeps it"
-                       : "%s: unknown column %s (valid: comm, pid, tid, cpu, dso, symbol, cgroup, EVENT.FIELD, and "
-                         "columns of report that describe samples)",
-               verb, name);
-    return PF_STATUS_USAGE;
-}
-
-int pf_profile_columns_choose(struct pf_profile_columns *chosen, const char *verb, const char *list,
-                              const struct perfile_profile *profile)
-{
-    *chosen = (struct pf_profile_columns){.by_functions = true, .names = strdup(list)};
-    if (!chosen->names)
-        return pf_out_of_memory(verb);
-    for (char *at = chosen->names, *name; (name = strsep(&at, ",")) != NULL;) {
-        const struct pf_profile_column *own = find_own(name, strlen(name));
-        struct pf_profile_column *column = &chosen->columns[chosen->count];
-        if (chosen->count == PF_PROFILE_COLUMNS || (!own && !is_tag(name, profile)))
-            return refuse_column(verb, name, profile);
-        *column =
-            own ? *own : (struct pf_profile_column){.name = tag_name(name), .title = tag_name(name), .put = put_tag};
-        chosen->by_functions &= column->of_functions;
-        chosen->count++;
-    }
-    return PF_STATUS_OK;
-}
-
-/* The keys of profiles. NULL: out of memory. */
-char *pf_profile_columns_keys(const char *list)
-{
-    static const char usual[] = "tid,comm,cpu";
-    char *keys = malloc(sizeof(usual) + strlen(list) + 2);
-    size_t used = 0;
-
-    if (keys)
-        used = (size_t)sprintf(keys, "%s", usual);
-    for (size_t bytes; keys && *list; list += bytes + (list[bytes] == ',')) {
-        bytes = strcspn(list, ",");
-        const struct pf_profile_column *own = find_own(list, bytes);
-        if (!own || own->put == put_cgroup)
-            used += (size_t)sprintf(keys + used, ",%.*s", (int)bytes, list);
-    }
-    return keys;
-}
-
 /* ---- rows -------------------------------------------------------------------------------------------------------- */
 
-/* `texts` has a column after each NUL. */
 struct row {
-    char *texts;
-    size_t bytes;
+    char *texts; /* as pf_profile_columns_texts makes them */
     uint64_t period, samples;
     uint64_t self;   /* of the period */
     uint32_t number; /* of the function or the sample whose texts these are */
@@ -210,43 +30,18 @@ static void free_rows(struct rows *rows)
     free(rows->all);
 }
 
-static int compare_bytes(const struct row *x, const struct row *y)
-{
-    const int order = memcmp(x->texts, y->texts, x->bytes < y->bytes ? x->bytes : y->bytes);
-
-    return order ? order : (x->bytes > y->bytes) - (x->bytes < y->bytes);
-}
-
 static int by_texts(const void *a, const void *b)
 {
-    return compare_bytes(a, b);
+    const struct row *x = a, *y = b;
+
+    return strcmp(x->texts, y->texts);
 }
 
 static int by_period(const void *a, const void *b)
 {
     const struct row *x = a, *y = b;
 
-    return x->period != y->period ? (x->period < y->period) - (x->period > y->period) : compare_bytes(x, y);
-}
-
-/* Which columns are filled. */
-enum part { OF_FUNCTIONS, OF_SAMPLES, OF_ALL };
-
-static bool make_texts(const struct pf_profile_location *location, const struct pf_profile_columns *chosen,
-                       enum part part, struct row *row)
-{
-    if (part == OF_SAMPLES && chosen->by_functions)
-        return (row->texts = calloc(1, 1));
-    FILE *to = open_memstream(&row->texts, &row->bytes);
-    if (!to)
-        return false;
-    for (size_t i = 0; i < chosen->count; i++) {
-        if (part == (chosen->columns[i].of_functions ? OF_SAMPLES : OF_FUNCTIONS))
-            continue;
-        chosen->columns[i].put(location, chosen->columns[i].name, to);
-        putc(0, to);
-    }
-    return fclose(to) == 0;
+    return x->period != y->period ? (x->period < y->period) - (x->period > y->period) : strcmp(x->texts, y->texts);
 }
 
 static struct row *new_row(struct rows *rows)
@@ -260,13 +55,13 @@ static struct row *new_row(struct rows *rows)
 
 /* Adds the texts of a function or a sample. */
 static bool add_texts(struct rows *names, const struct pf_profile_location *location,
-                      const struct pf_profile_columns *chosen, enum part part, uint32_t number)
+                      const struct pf_profile_columns *chosen, enum pf_profile_part part, uint32_t number)
 {
     struct row *name = new_row(names);
 
     if (name)
         name->number = number;
-    return name && make_texts(location, chosen, part, name);
+    return name && (name->texts = pf_profile_columns_texts(chosen, location, part));
 }
 
 static void sort(struct rows *rows, int (*compare)(const void *a, const void *b))
@@ -281,7 +76,7 @@ static bool name_functions(struct rows *names, struct pf_profile_location *locat
     bool fine = true;
 
     for (uint32_t i = 0; fine && perfile_profile_function_at(location->profile, i, &location->function) == 0; i++)
-        fine = add_texts(names, location, chosen, OF_FUNCTIONS, i);
+        fine = add_texts(names, location, chosen, PF_PROFILE_OF_FUNCTIONS, i);
     sort(names, by_texts);
     return fine;
 }
@@ -292,7 +87,7 @@ static bool name_samples(struct rows *names, struct pf_profile_location *locatio
     bool fine = true;
 
     for (uint32_t i = 0; fine && perfile_profile_sample_at(location->profile, i, &location->sample) == 0; i++)
-        fine = location->sample.event != event || add_texts(names, location, chosen, OF_SAMPLES, i);
+        fine = location->sample.event != event || add_texts(names, location, chosen, PF_PROFILE_OF_SAMPLES, i);
     sort(names, by_texts);
     return fine;
 }
@@ -305,7 +100,7 @@ static int open_calls(const struct rows *names, const struct perfile_profile *pr
     uint32_t *groups = calloc(names->count + 1, sizeof(*groups));
 
     for (size_t i = 0; groups && i < names->count; i++) {
-        if (!i || compare_bytes(&names->all[i - 1], &names->all[i]))
+        if (!i || by_texts(&names->all[i - 1], &names->all[i]))
             firsts[options.group_count++] = i;
         groups[names->all[i].number] = options.group_count - 1;
     }
@@ -360,7 +155,7 @@ static bool add_rows(struct rows *rows, struct pf_profile_location *location, co
         if (!row)
             return false;
         *row = (struct row){.samples = weight[0], .period = weight[1], .self = self[1]};
-        if (!make_texts(location, chosen, OF_ALL, row))
+        if (!(row->texts = pf_profile_columns_texts(chosen, location, PF_PROFILE_OF_ALL)))
             return false;
     }
     return true;
@@ -379,10 +174,10 @@ static bool make_rows(struct rows *rows, const struct perfile_profile *profile, 
                 name_samples(&samples, &location, chosen, event) &&
                 open_calls(&functions, profile, firsts, &calls) == 0;
     for (size_t i = 0; i < samples.count && fine; i++) {
-        if ((!i || compare_bytes(&samples.all[i - 1], &samples.all[i])) && perfile_calls_start(calls, NULL) < 0)
+        if ((!i || by_texts(&samples.all[i - 1], &samples.all[i])) && perfile_calls_start(calls, NULL) < 0)
             fine = false;
         perfile_calls_add(calls, samples.all[i].number);
-        if (i + 1 < samples.count && !compare_bytes(&samples.all[i], &samples.all[i + 1]))
+        if (i + 1 < samples.count && !by_texts(&samples.all[i], &samples.all[i + 1]))
             continue;
         perfile_calls_sum(calls);
         fine = perfile_profile_sample_at(profile, samples.all[i].number, &location.sample) == 0 &&
@@ -398,12 +193,13 @@ static bool make_rows(struct rows *rows, const struct perfile_profile *profile, 
 
 /* ---- text -------------------------------------------------------------------------------------------------------- */
 
-static const char *text_at(const struct row *row, size_t column)
+static const char *text_at(const struct row *row, size_t column, size_t *bytes)
 {
     const char *at = row->texts;
 
     while (column--)
-        at += strlen(at) + 1;
+        at = strchr(at, '\n') + 1;
+    *bytes = strcspn(at, "\n");
     return at;
 }
 
@@ -413,7 +209,8 @@ static int width_of(const struct rows *rows, size_t shown, size_t column, const 
     size_t width = strlen(title);
 
     for (size_t i = 0; i < shown; i++) {
-        const size_t bytes = strlen(text_at(&rows->all[i], column));
+        size_t bytes;
+        (void)text_at(&rows->all[i], column, &bytes);
         width = bytes > width ? bytes : width;
     }
     return width < 60 ? (int)width : 60;
@@ -432,6 +229,16 @@ static size_t count_shown(const struct rows *rows, size_t max, const struct pf_p
     while (shown < rows->count && shown < max && share(rows, rows->all[shown].period) >= chosen->min_percent)
         shown++;
     return shown;
+}
+
+static void print_texts(const struct row *row, size_t count, const int *widths)
+{
+    for (size_t i = 0; i < count; i++) {
+        size_t bytes;
+        const char *text = text_at(row, i, &bytes);
+        printf("  %-*.*s", widths[i], (int)bytes, text);
+    }
+    putchar('\n');
 }
 
 static void print_rows(const struct rows *rows, size_t max, const struct pf_profile_columns *chosen)
@@ -458,9 +265,7 @@ static void print_rows(const struct rows *rows, size_t max, const struct pf_prof
             printf("  %12" PRIu64, row->samples);
         if (chosen->periods)
             printf("  %16" PRIu64, row->period);
-        for (size_t k = 0; k < chosen->count; k++)
-            printf("  %-*s", widths[k], text_at(row, k));
-        putchar('\n');
+        print_texts(row, chosen->count, widths);
     }
     putchar('\n');
 }

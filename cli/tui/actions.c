@@ -30,6 +30,14 @@ void pf_tui_do_flame(struct pf_tui *app)
     app->view = PF_TUI_FLAME;
 }
 
+void pf_tui_do_rows(struct pf_tui *app)
+{
+    if (app->columns.count)
+        app->view = PF_TUI_ROWS;
+    else
+        pf_tui_say(app, "Rows by thread, file, line and so on need the option --sort: -s comm,dso.");
+}
+
 static void show_event(struct pf_tui *app, size_t event)
 {
     app->model.event = (uint32_t)event;
@@ -104,8 +112,13 @@ static void push(struct pf_tui *app, enum pf_tui_filter_kind kind, const char *t
     pf_tui_changed(app);
 }
 
+/* A filter by a row leads back to the rows. */
 void pf_tui_do_pop(struct pf_tui *app)
 {
+    const struct pf_tui_filters *filters = &app->model.filters;
+    const bool is_row = filters->count && filters->all[filters->count - 1].kind == PF_TUI_BY_ROW;
+
+    app->view = is_row ? PF_TUI_ROWS : app->view;
     if (pf_tui_filters_pop(&app->model.filters))
         pf_tui_changed(app);
     else
@@ -120,10 +133,52 @@ void pf_tui_do_reset(struct pf_tui *app)
 
 void pf_tui_do_filter_symbol(struct pf_tui *app)
 {
+    const bool by_rows = app->view == PF_TUI_ROWS;
     char text[128] = "";
 
-    if (pf_tui_ask(app, "Functions with: ", text, sizeof(text)) && *text)
-        push(app, PF_TUI_BY_SYMBOL, text, NULL);
+    if (pf_tui_ask(app, by_rows ? "Rows with: " : "Functions with: ", text, sizeof(text)) && *text)
+        push(app, by_rows ? PF_TUI_BY_TEXT : PF_TUI_BY_SYMBOL, text, NULL);
+}
+
+/* The columns of the row, as they stand in its line. NULL: out of memory. */
+static char *row_text(const struct pf_tui_keys *keys, const struct pf_tui_item *item)
+{
+    char *text = NULL;
+    size_t bytes;
+    FILE *to = open_memstream(&text, &bytes);
+
+    for (size_t i = 0; to && i < keys->columns->count; i++)
+        fprintf(to, "%s%s", i ? "  " : "", pf_tui_keys_cell(keys, item->by_sample, item->by_function, i));
+    return to && fclose(to) == 0 ? text : NULL;
+}
+
+/* The functions of the samples of a row. */
+static void narrow_to_row(struct pf_tui *app, const struct pf_tui_item *item)
+{
+    const struct pf_tui_keys *keys = &app->model.index->keys;
+    struct pf_tui_filter filter = {.kind = PF_TUI_BY_ROW,
+                                   .text = row_text(keys, item),
+                                   .dso = keys->calls ? keys->functions.joined[item->by_function] : NULL,
+                                   .sample = keys->samples.joined[item->by_sample]};
+
+    if (!filter.text)
+        app->short_of_memory = true;
+    else if (!pf_tui_filters_push(&app->model.filters, &filter))
+        pf_tui_say(app, "There are too many filters.");
+    else
+        app->view = PF_TUI_FUNCTIONS;
+    free(filter.text);
+    pf_tui_changed(app);
+}
+
+void pf_tui_do_enter(struct pf_tui *app)
+{
+    const struct pf_tui_item *item = pf_tui_list_at(pf_tui_list(app));
+
+    if (item && item->keyed)
+        narrow_to_row(app, item);
+    else
+        pf_tui_do_annotate(app);
 }
 
 void pf_tui_do_filter_dso(struct pf_tui *app)
@@ -402,18 +457,37 @@ static void print_details(FILE *to, const struct pf_tui *app, uint32_t function)
     print_value(to, app, "Self", pf_tui_self(&app->model, function));
 }
 
+static void print_row(FILE *to, const struct pf_tui *app, const struct pf_tui_item *item)
+{
+    const struct pf_tui_keys *keys = &app->model.index->keys;
+
+    for (size_t i = 0; i < keys->columns->count; i++)
+        fprintf(to, "%-14s %s\n", keys->columns->columns[i].title,
+                pf_tui_keys_cell(keys, item->by_sample, item->by_function, i));
+    fputs("\n", to);
+    if (pf_tui_rows_have_children(&app->model))
+        print_value(to, app, "Total", item->total);
+    print_value(to, app, "Self", item->self);
+}
+
 void pf_tui_do_details(struct pf_tui *app)
 {
-    const uint32_t function = pf_tui_function(app);
+    const struct pf_tui_list *list = pf_tui_list(app);
+    const struct pf_tui_item *item = list ? pf_tui_list_at(list) : NULL;
+    const bool keyed = item && item->keyed;
+    const uint32_t function = keyed ? PF_TUI_NONE : pf_tui_function(app);
     char *text = NULL;
     size_t bytes;
-    FILE *to = function == PF_TUI_NONE ? NULL : open_memstream(&text, &bytes);
+    FILE *to = keyed || function != PF_TUI_NONE ? open_memstream(&text, &bytes) : NULL;
 
     if (!to)
         return;
-    print_details(to, app, function);
+    if (keyed)
+        print_row(to, app, item);
+    else
+        print_details(to, app, function);
     if (fclose(to) == 0)
-        pf_tui_show_text(app, "Function", text, 0);
+        pf_tui_show_text(app, keyed ? "Row" : "Function", text, keyed ? 15 : 0);
     free(text);
 }
 

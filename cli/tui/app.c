@@ -17,13 +17,15 @@ struct pf_tui_list *pf_tui_list(struct pf_tui *app)
     return app->view < PF_TUI_FLAME ? &app->lists[app->view] : NULL;
 }
 
-uint32_t pf_tui_function(const struct pf_tui *app)
+uint32_t pf_tui_function(struct pf_tui *app)
 {
     if (!app->model.index)
         return PF_TUI_NONE;
     if (app->view == PF_TUI_FLAME)
         return pf_tui_flame_function(app);
     const struct pf_tui_item *item = pf_tui_list_at(&app->lists[app->view]);
+    if (item && item->function == PF_TUI_NONE)
+        pf_tui_say(app, "The row has no single function (Enter shows those of its samples).");
     return item ? item->function : PF_TUI_NONE;
 }
 
@@ -204,6 +206,9 @@ static const struct hint row_hints[] = {{"?", "help"},   {"q", "quit"},    {"Ent
                                         {"/", "filter"}, {"s", "search"},  {"4", "flame"},    {"T", "time"},
                                         {"m", "menu"},   {"f", "filters"}, {"o", "sort"},     {"v", "name"},
                                         {"t", "thread"}, {NULL, NULL}};
+static const struct hint key_hints[] = {
+    {"?", "help"}, {"q", "quit"},          {"Enter", "functions"}, {"Right", "open"}, {"/", "filter"},  {"s", "search"},
+    {"o", "sort"}, {"1", "all functions"}, {"m", "menu"},          {"T", "time"},     {"v", "details"}, {NULL, NULL}};
 static const struct hint flame_hints[] = {{"?", "help"},  {"q", "quit"}, {"Arrows", "move"}, {"Enter", "zoom"},
                                           {"Esc", "out"}, {"a", "code"}, {"1", "list"},      {NULL, NULL}};
 static const struct hint time_hints[] = {
@@ -211,7 +216,10 @@ static const struct hint time_hints[] = {
 
 static const struct hint *hints(const struct pf_tui *app)
 {
-    return app->time.choosing ? time_hints : app->view == PF_TUI_FLAME ? flame_hints : row_hints;
+    return app->time.choosing          ? time_hints
+           : app->view == PF_TUI_FLAME ? flame_hints
+           : app->view == PF_TUI_ROWS  ? key_hints
+                                       : row_hints;
 }
 
 /* Which row of how many, on the right. */
@@ -267,6 +275,15 @@ static void draw_nothing(struct pf_tui *app)
                                                  : "There are no rows above the limit (L changes it).";
 
     pf_tui_add(&app->screen, app->at.body + 1, 2, app->screen.columns - 2, PF_TUI_ALERT, why);
+}
+
+/* The recording can have nothing of these columns: that is known before any sample is read. */
+static bool is_refused(struct pf_tui *app)
+{
+    int percent;
+
+    return app->columns.count && !app->model.index && !pf_tui_load_running(&app->load, &percent) &&
+           app->load.result == PERFILE_ERROR_ARGUMENT;
 }
 
 static bool is_empty(struct pf_tui *app)
@@ -334,6 +351,8 @@ int pf_tui_wait_until(struct pf_tui *app, void (*draw)(struct pf_tui *app, void 
 {
     while (!over || !over(context)) {
         int percent;
+        if (is_refused(app))
+            return 'q';
         if (!draw) /* the contents of a window stay unchanged */
             take_fresh(app);
         draw_with(app, draw, context);
@@ -392,6 +411,8 @@ static void loop(struct pf_tui *app)
     pf_tui_offer(app);
     while (!app->quits) {
         const int key = pf_tui_wait_until(app, NULL, app, app->wants_code ? is_read : NULL);
+        if (is_refused(app))
+            break;
         if (key == PF_KEY_NONE) {
             show_wanted_code(app);
             continue;
@@ -444,9 +465,33 @@ static void set_up(struct pf_tui *app, const struct pf_input *input)
     functions->callers = report->call_graph ? strstr(report->call_graph, "callee") != NULL : functions->no_children;
     functions->order = functions->no_children ? PF_TUI_SELF : PF_TUI_TOTAL;
     app->lists[PF_TUI_CALLERS].order = PF_TUI_SELF;
+    app->model.sort = app->sort;
+    app->model.no_children = functions->no_children;
+    app->lists[PF_TUI_ROWS].order =
+        functions->no_children || app->columns.exact || !app->columns.has_functions ? PF_TUI_SELF : PF_TUI_TOTAL;
+    app->view = app->columns.count ? PF_TUI_ROWS : PF_TUI_FUNCTIONS;
     app->wants_code = !strcmp(input->command->name, "annotate");
     push_options(app, input->settings);
-    pf_tui_find_offers(app, input);
+    if (!app->columns.count)
+        pf_tui_find_offers(app, input);
+}
+
+/* The columns of --sort. A status, with a message. */
+static int choose_columns(struct pf_tui *app, const struct pf_input *input)
+{
+    const char *list = input->settings->report.sort;
+
+    if (!list)
+        return PF_STATUS_OK;
+    if (asprintf(&app->sort, "%s%s", *list == '+' ? "comm,dso,symbol," : "", list + (*list == '+')) < 0) {
+        app->sort = NULL;
+        return pf_out_of_memory(input->command->name);
+    }
+    const int status = input->profile
+                           ? pf_profile_columns_choose(&app->columns, input->command->name, app->sort, input->profile)
+                           : pf_profile_columns_any(&app->columns, input->command->name, app->sort);
+    app->load.columns = app->columns.count ? &app->columns : NULL;
+    return status;
 }
 
 static void tear_down(struct pf_tui *app)
@@ -457,6 +502,8 @@ static void tear_down(struct pf_tui *app)
     pf_tui_code_close(app->code);
     pf_tui_model_close(&app->model);
     pf_tui_load_close(&app->load);
+    free(app->columns.names);
+    free(app->sort);
 }
 
 /* Called after the terminal was returned to the shell. */
@@ -483,14 +530,10 @@ static int finish(struct pf_tui *app, struct pf_input *input)
     return result < 0 ? PF_STATUS_OK : app->load.status;
 }
 
-static int run(struct pf_input *input, struct pf_live *live, const struct pf_tui_end *end)
+static int show(struct pf_tui *app, struct pf_input *input, struct pf_live *live, const struct pf_tui_end *end)
 {
-    struct pf_tui *app = calloc(1, sizeof(*app));
     int status = PF_STATUS_MEMORY;
 
-    if (!app)
-        return status;
-    app->load.live = live;
     set_up(app, input);
     if (!pf_tui_screen_open(&app->screen, pf_wants_color(input->settings->color, STDOUT_FILENO))) {
         pf_message_release();
@@ -506,6 +549,23 @@ static int run(struct pf_input *input, struct pf_live *live, const struct pf_tui
         status = finish(app, input);
     }
     tear_down(app);
+    return status;
+}
+
+static int run(struct pf_input *input, struct pf_live *live, const struct pf_tui_end *end)
+{
+    struct pf_tui *app = calloc(1, sizeof(*app));
+
+    if (!app)
+        return PF_STATUS_MEMORY;
+    app->load.live = live;
+    int status = choose_columns(app, input);
+    if (!status) {
+        status = show(app, input, live, end);
+    } else {
+        free(app->columns.names);
+        free(app->sort);
+    }
     free(app);
     return status;
 }

@@ -51,12 +51,14 @@ struct pf_tui {
     struct pf_tui_time time;
     struct pf_tui_layout at;
     struct pf_tui_load load;
-    struct pf_tui_code *code; /* annotated code, once it was asked for */
-    const char *name;         /* of the recording */
-    char message[256];        /* in the status line until the next key */
-    char notes[160];          /* how many there are, and what the most important ones say */
+    struct pf_profile_columns columns; /* of rows by keys; .count 0: there are no such rows */
+    char *sort;                        /* the list that they are from; owned */
+    struct pf_tui_code *code;          /* annotated code, once it was asked for */
+    const char *name;                  /* of the recording */
+    char message[256];                 /* in the status line until the next key */
+    char notes[160];                   /* how many there are, and what the most important ones say */
     char sought[128];
-    const char *offers[4];    /* verbs that are made for the events of the recording */
+    const char *offers[4]; /* verbs that are made for the events of the recording */
     size_t offer_count;
     const char *other_verb; /* the one that continues; NULL: none was chosen */
     bool no_headers;
@@ -71,8 +73,8 @@ typedef void pf_tui_action(struct pf_tui *app);
 /* ---- app.c ------------------------------------------------------------------------------------------------------- */
 
 struct pf_tui_list *pf_tui_list(struct pf_tui *app); /* the one that is shown; NULL: the flame graph is */
-/* The function at the cursor, or NONE. */
-uint32_t pf_tui_function(const struct pf_tui *app);
+/* The function at the cursor; NONE: there is no row, or it does not describe functions, which a message says. */
+uint32_t pf_tui_function(struct pf_tui *app);
 void pf_tui_say(struct pf_tui *app, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Called after filters, weights or order have changed. */
 void pf_tui_changed(struct pf_tui *app);

@@ -9,8 +9,8 @@ const char *pf_tui_filter_word(enum pf_tui_filter_kind kind)
     static const char *const words[] = {
         [PF_TUI_BY_THREAD] = "thread", [PF_TUI_BY_PROCESS] = "process",   [PF_TUI_BY_COMM] = "command",
         [PF_TUI_BY_CPU] = "cpu",       [PF_TUI_BY_DSO] = "dso",           [PF_TUI_BY_SYMBOL] = "symbol",
-        [PF_TUI_BY_KERNEL] = "kernel", [PF_TUI_BY_FUNCTION] = "function", [PF_TUI_BY_TIME] = "time",
-        [PF_TUI_BY_EVENT] = "event"};
+        [PF_TUI_BY_KERNEL] = "kernel", [PF_TUI_BY_FUNCTION] = "function", [PF_TUI_BY_TEXT] = "text",
+        [PF_TUI_BY_ROW] = "row",       [PF_TUI_BY_TIME] = "time",         [PF_TUI_BY_EVENT] = "event"};
 
     return words[kind];
 }
@@ -25,14 +25,23 @@ static bool is_same_text(const char *a, const char *b)
 static bool is_same(const struct pf_tui_filter *a, const struct pf_tui_filter *b)
 {
     return a->kind == b->kind && is_same_text(a->text, b->text) && is_same_text(a->dso, b->dso) &&
-           a->from_ns == b->from_ns && a->to_ns == b->to_ns;
+           is_same_text(a->sample, b->sample) && a->from_ns == b->from_ns && a->to_ns == b->to_ns;
 }
 
 static void free_filter(struct pf_tui_filter *filter)
 {
     free(filter->text);
     free(filter->dso);
+    free(filter->sample);
     *filter = (struct pf_tui_filter){.text = NULL};
+}
+
+static bool copy_text(char **text)
+{
+    const char *from = *text;
+
+    *text = from ? strdup(from) : NULL;
+    return !from || *text;
 }
 
 bool pf_tui_filters_push(struct pf_tui_filters *filters, const struct pf_tui_filter *filter)
@@ -44,9 +53,8 @@ bool pf_tui_filters_push(struct pf_tui_filters *filters, const struct pf_tui_fil
             return true;
     if (filters->count == PF_TUI_FILTERS)
         return false;
-    copy.text = filter->text ? strdup(filter->text) : NULL;
-    copy.dso = filter->dso ? strdup(filter->dso) : NULL;
-    if ((filter->text && !copy.text) || (filter->dso && !copy.dso)) {
+    const bool fine = copy_text(&copy.text) & copy_text(&copy.dso) & copy_text(&copy.sample);
+    if (!fine) {
         free_filter(&copy);
         return false;
     }
@@ -117,7 +125,8 @@ static bool is_number_listed(const char *list, int32_t number)
     return false;
 }
 
-static bool passes(const struct pf_tui_filter *filter, const struct pf_tui_combo *combo)
+static bool passes(const struct pf_tui_filter *filter, const struct pf_tui_index *index,
+                   const struct pf_tui_combo *combo)
 {
     switch (filter->kind) {
     case PF_TUI_BY_THREAD:
@@ -128,15 +137,18 @@ static bool passes(const struct pf_tui_filter *filter, const struct pf_tui_combo
         return combo->comm && is_listed(filter->text, combo->comm);
     case PF_TUI_BY_CPU:
         return is_number_listed(filter->text, combo->cpu);
+    case PF_TUI_BY_ROW:
+        return !strcmp(index->keys.samples.joined[combo->key], filter->sample);
     default:
         return true;
     }
 }
 
-bool pf_tui_filters_pass_combo(const struct pf_tui_filters *filters, const struct pf_tui_combo *combo)
+bool pf_tui_filters_pass_combo(const struct pf_tui_filters *filters, const struct pf_tui_index *index,
+                               const struct pf_tui_combo *combo)
 {
     for (size_t i = 0; i < filters->count; i++)
-        if (!passes(&filters->all[i], combo))
+        if (!passes(&filters->all[i], index, combo))
             return false;
     return true;
 }
@@ -144,7 +156,13 @@ bool pf_tui_filters_pass_combo(const struct pf_tui_filters *filters, const struc
 bool pf_tui_filter_is_of_functions(const struct pf_tui_filter *filter)
 {
     return filter->kind == PF_TUI_BY_DSO || filter->kind == PF_TUI_BY_SYMBOL || filter->kind == PF_TUI_BY_KERNEL ||
-           filter->kind == PF_TUI_BY_FUNCTION;
+           filter->kind == PF_TUI_BY_FUNCTION || filter->kind == PF_TUI_BY_TEXT ||
+           (filter->kind == PF_TUI_BY_ROW && filter->dso);
+}
+
+bool pf_tui_filter_hides_functions(const struct pf_tui_filter *filter)
+{
+    return filter->kind == PF_TUI_BY_DSO || filter->kind == PF_TUI_BY_SYMBOL || filter->kind == PF_TUI_BY_KERNEL;
 }
 
 bool pf_tui_filter_means(const struct pf_tui_filter *filter, const struct pf_tui_index *index, uint32_t function)
@@ -161,6 +179,10 @@ bool pf_tui_filter_means(const struct pf_tui_filter *filter, const struct pf_tui
         return at->module != PF_TUI_NONE && index->modules[at->module].kernel;
     case PF_TUI_BY_FUNCTION:
         return !strcmp(at->name, filter->text) && !strcmp(pf_tui_dso(index, function), filter->dso);
+    case PF_TUI_BY_TEXT:
+        return pf_tui_texts_have(&index->keys.functions, index->keys.function_of[function], filter->text);
+    case PF_TUI_BY_ROW:
+        return !strcmp(index->keys.functions.joined[index->keys.function_of[function]], filter->dso);
     default:
         return true;
     }

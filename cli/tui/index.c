@@ -40,6 +40,17 @@ static const char *index_text(struct pf_tui_index *index, const char *text)
     return copy ? memcpy(copy, text, bytes) : NULL;
 }
 
+static void free_keys(struct pf_tui_keys *keys)
+{
+    pf_tui_texts_free(&keys->samples);
+    pf_tui_texts_free(&keys->functions);
+    perfile_calls_close(keys->calls);
+    free(keys->function_of);
+    free(keys->first);
+    free(keys->order);
+    free(keys->starts);
+}
+
 void pf_tui_index_free(struct pf_tui_index *index)
 {
     if (!index)
@@ -56,6 +67,7 @@ void pf_tui_index_free(struct pf_tui_index *index)
     perfile_calls_close(index->calls);
     free(index->rows);
     free(index->event_samples);
+    free_keys(&index->keys);
     free(index);
 }
 
@@ -170,77 +182,106 @@ static bool take_calls(struct pf_tui_index *index, const struct perfile_profile 
 
 /* ---- rows -------------------------------------------------------------------------------------------------------- */
 
+/* What rows have in common, while they are numbered. */
+struct found {
+    struct pf_tui_combo combo; /* the comm is still the profile's text */
+    uint64_t time;             /* this and the next two only where columns show them: else all are equal */
+    const char *cgroup;
+    uint32_t tags;
+    char *text; /* of the columns that describe samples; NULL: there are none, or out of memory */
+};
+
 /* Numbers what is equal: open addressing. */
 struct combos {
     struct pf_tui_index *index;
+    struct pf_profile_location location;
+    struct found *all;
+    size_t count;
     uint32_t *slots; /* number plus one */
     size_t size, capacity;
 };
 
-static bool is_combo(const struct pf_tui_combo *a, const struct pf_tui_combo *b)
+static bool is_found(const struct found *x, const struct found *y)
 {
-    return a->event == b->event && a->pid == b->pid && a->tid == b->tid && a->cpu == b->cpu && a->comm == b->comm;
+    const struct pf_tui_combo *a = &x->combo, *b = &y->combo;
+
+    return a->event == b->event && a->pid == b->pid && a->tid == b->tid && a->cpu == b->cpu && a->comm == b->comm &&
+           x->time == y->time && x->cgroup == y->cgroup && x->tags == y->tags;
 }
 
-static size_t combo_hash(const struct pf_tui_combo *combo)
+static uint64_t mix(uint64_t hash, uint64_t word)
 {
-    uint64_t hash = (uintptr_t)combo->comm;
-
-    hash = (hash ^ (uint32_t)combo->tid) * 0x9e3779b97f4a7c15ull;
-    hash = (hash ^ (uint32_t)combo->pid ^ hash >> 29) * 0x9e3779b97f4a7c15ull;
-    hash = (hash ^ (uint32_t)combo->cpu ^ (uint64_t)combo->event << 32 ^ hash >> 29) * 0x9e3779b97f4a7c15ull;
-    return (size_t)(hash >> 32);
+    return (hash ^ word ^ hash >> 29) * 0x9e3779b97f4a7c15ull;
 }
 
-static uint32_t *combo_slot(const struct combos *combos, const struct pf_tui_combo *combo)
+static size_t hash_of(const struct found *found)
 {
-    size_t at = combo_hash(combo) & (combos->size - 1);
+    const struct pf_tui_combo *combo = &found->combo;
+    uint64_t hash = mix((uintptr_t)combo->comm, (uint32_t)combo->tid);
 
-    while (combos->slots[at] && !is_combo(&combos->index->combos[combos->slots[at] - 1], combo))
+    hash = mix(hash, (uint32_t)combo->pid);
+    hash = mix(hash, (uint32_t)combo->cpu ^ (uint64_t)combo->event << 32);
+    hash = mix(hash, found->time ^ found->tags);
+    return (size_t)(mix(hash, (uintptr_t)found->cgroup) >> 32);
+}
+
+static uint32_t *combo_slot(const struct combos *combos, const struct found *found)
+{
+    size_t at = hash_of(found) & (combos->size - 1);
+
+    while (combos->slots[at] && !is_found(&combos->all[combos->slots[at] - 1], found))
         at = (at + 1) & (combos->size - 1);
     return &combos->slots[at];
 }
 
 static bool grow_combos(struct combos *combos)
 {
-    struct pf_tui_index *index = combos->index;
     const size_t capacity = combos->capacity ? 2 * combos->capacity : 256;
-    void *grown = realloc(index->combos, capacity * sizeof(*index->combos));
+    void *grown = realloc(combos->all, capacity * sizeof(*combos->all));
 
     if (!grown)
         return false;
-    index->combos = grown;
+    combos->all = grown;
     free(combos->slots);
     combos->slots = calloc(2 * capacity, sizeof(*combos->slots));
     if (!combos->slots)
         return false;
     combos->capacity = capacity;
     combos->size = 2 * capacity;
-    for (size_t i = 0; i < index->combo_count; i++)
-        *combo_slot(combos, &index->combos[i]) = (uint32_t)i + 1;
+    for (size_t i = 0; i < combos->count; i++)
+        *combo_slot(combos, &combos->all[i]) = (uint32_t)i + 1;
     return true;
 }
 
-/* NONE: out of memory. The comm is still the profile's text. */
-static uint32_t number_combo(struct combos *combos, const struct pf_tui_combo *combo)
+/* NONE: out of memory. */
+static uint32_t number_combo(struct combos *combos, const struct found *found)
 {
-    if (combos->index->combo_count == combos->capacity && !grow_combos(combos))
+    const struct pf_profile_columns *columns = combos->index->keys.columns;
+
+    if (combos->count == combos->capacity && !grow_combos(combos))
         return PF_TUI_NONE;
-    uint32_t *slot = combo_slot(combos, combo);
+    uint32_t *slot = combo_slot(combos, found);
     if (!*slot) {
-        combos->index->combos[combos->index->combo_count++] = *combo;
-        *slot = (uint32_t)combos->index->combo_count;
+        struct found *made = &combos->all[combos->count++];
+        *made = *found;
+        made->text = columns ? pf_profile_columns_texts(columns, &combos->location, PF_PROFILE_OF_SAMPLES) : NULL;
+        *slot = (uint32_t)combos->count;
     }
     return *slot - 1;
 }
 
 /* Texts of equal threads are equal pointers: each is copied once for a run of them. */
-static bool keep_comms(struct pf_tui_index *index)
+static bool keep_combos(struct pf_tui_index *index, const struct combos *combos)
 {
     const char *stated = NULL, *kept = NULL;
 
-    for (size_t i = 0; i < index->combo_count; i++) {
+    index->combo_count = combos->count;
+    index->combos = calloc(combos->count + 1, sizeof(*index->combos));
+    for (size_t i = 0; i < combos->count; i++) {
+        if (!index->combos)
+            return false;
         struct pf_tui_combo *combo = &index->combos[i];
+        *combo = combos->all[i].combo;
         if (!combo->comm)
             continue;
         if (combo->comm != stated) {
@@ -250,22 +291,51 @@ static bool keep_comms(struct pf_tui_index *index)
         }
         combo->comm = kept;
     }
-    return true;
+    return index->combos;
 }
 
-static bool take_row(struct combos *combos, const struct perfile_profile *profile, size_t i)
+/* Takes over the texts of the combos. */
+static bool keep_keys(struct pf_tui_index *index, struct combos *combos)
+{
+    const struct pf_profile_columns *columns = index->keys.columns;
+    char **texts = calloc(combos->count + 1, sizeof(*texts));
+    uint32_t *numbers = calloc(combos->count + 1, sizeof(*numbers));
+    size_t of_samples = 0;
+    bool fine = texts && numbers;
+
+    for (size_t i = 0; i < columns->count; i++)
+        of_samples += !columns->columns[i].of_functions;
+    for (size_t i = 0; i < combos->count && fine; i++) {
+        texts[i] = combos->all[i].text;
+        combos->all[i].text = NULL;
+    }
+    fine = fine && pf_tui_texts_make(&index->keys.samples, of_samples, texts, combos->count, numbers);
+    for (size_t i = 0; i < combos->count && fine; i++)
+        index->combos[i].key = numbers[i];
+    free(texts);
+    free(numbers);
+    return fine;
+}
+
+static bool take_row(struct combos *combos, size_t i)
 {
     struct pf_tui_index *index = combos->index;
-    struct perfile_profile_sample sample = PERFILE_PROFILE_SAMPLE_INIT;
+    struct perfile_profile_sample *sample = &combos->location.sample;
+    const struct pf_profile_columns *columns = index->keys.columns;
 
-    if (perfile_profile_sample_at(profile, i, &sample) < 0)
+    if (perfile_profile_sample_at(combos->location.profile, i, sample) < 0)
         return false;
-    const struct pf_tui_combo combo = {sample.event, sample.pid, sample.tid, sample.cpu, sample.comm};
+    struct found found = {.combo = {sample->event, sample->pid, sample->tid, sample->cpu, sample->comm, 0}};
+    if (columns) {
+        found.tags = sample->tags;
+        found.cgroup = sample->cgroup;
+        found.time = columns->has_times ? sample->time : 0;
+    }
     const uint64_t step =
-        sample.time == UINT64_MAX ? UINT64_MAX : (sample.time - index->first_time) / index->quantum_ns;
-    index->rows[i] = (struct pf_tui_row){.combo = number_combo(combos, &combo),
+        sample->time == UINT64_MAX ? UINT64_MAX : (sample->time - index->first_time) / index->quantum_ns;
+    index->rows[i] = (struct pf_tui_row){.combo = number_combo(combos, &found),
                                          .step = step < index->step_count ? (uint32_t)step : PF_TUI_NONE};
-    index->event_samples[sample.event] += sample.values[0];
+    index->event_samples[sample->event] += sample->values[0];
     return index->rows[i].combo != PF_TUI_NONE;
 }
 
@@ -293,13 +363,87 @@ static void choose_steps(struct pf_tui_index *index, const struct perfile_profil
 
 static bool take_rows(struct pf_tui_index *index, const struct perfile_profile *profile)
 {
-    struct combos combos = {.index = index};
+    struct combos combos = {.index = index,
+                            .location = {profile, PERFILE_PROFILE_SAMPLE_INIT, PERFILE_PROFILE_FUNCTION_INIT}};
     bool fine = true;
 
     for (size_t i = 0; i < index->row_count && fine; i++)
-        fine = take_row(&combos, profile, i);
+        fine = take_row(&combos, i);
+    fine = fine && keep_combos(index, &combos) && (!index->keys.columns || keep_keys(index, &combos));
+    for (size_t i = 0; i < combos.count; i++)
+        free(combos.all[i].text);
+    free(combos.all);
     free(combos.slots);
-    return fine && keep_comms(index);
+    return fine;
+}
+
+/* ---- rows by keys ------------------------------------------------------------------------------------------------ */
+
+static bool name_functions(struct pf_tui_index *index, const struct perfile_profile *profile)
+{
+    struct pf_tui_keys *keys = &index->keys;
+    struct pf_profile_location location = {profile, PERFILE_PROFILE_SAMPLE_INIT, PERFILE_PROFILE_FUNCTION_INIT};
+    char **texts = calloc(index->function_count + 1, sizeof(*texts));
+    size_t of_functions = 0;
+    bool fine = texts;
+
+    for (size_t i = 0; i < keys->columns->count; i++)
+        of_functions += keys->columns->columns[i].of_functions;
+    for (uint32_t i = 0; i < index->function_count && fine; i++) {
+        fine = perfile_profile_function_at(profile, i, &location.function) == 0;
+        if (index->functions[i].module == PF_TUI_NONE && !location.function.name) /* those are one function */
+            location.function.name = index->functions[i].name;
+        texts[i] = pf_profile_columns_texts(keys->columns, &location, PF_PROFILE_OF_FUNCTIONS);
+    }
+    keys->function_of = calloc(index->function_count + 1, sizeof(*keys->function_of));
+    fine = texts && keys->function_of &&
+           pf_tui_texts_make(&keys->functions, of_functions, texts, index->function_count, keys->function_of) && fine;
+    free(texts);
+    return fine;
+}
+
+static bool find_first_functions(struct pf_tui_index *index)
+{
+    struct pf_tui_keys *keys = &index->keys;
+
+    keys->first = malloc((keys->functions.count + 1) * sizeof(*keys->first));
+    for (size_t i = 0; i < index->function_count && keys->first; i++) {
+        const uint32_t last_first = (uint32_t)(index->function_count - 1 - i);
+        keys->first[keys->function_of[last_first]] = keys->functions.columns ? last_first : PF_TUI_NONE;
+    }
+    return keys->first;
+}
+
+static bool sort_rows(struct pf_tui_index *index)
+{
+    struct pf_tui_keys *keys = &index->keys;
+    uint32_t *starts = keys->starts = calloc(keys->samples.count + 2, sizeof(*starts));
+
+    keys->order = calloc(index->row_count + 1, sizeof(*keys->order));
+    if (!starts || !keys->order)
+        return false;
+    for (size_t i = 0; i < index->row_count; i++)
+        starts[index->combos[index->rows[i].combo].key + 2]++;
+    for (size_t i = 2; i < keys->samples.count + 2; i++)
+        starts[i] += starts[i - 1];
+    for (size_t i = 0; i < index->row_count; i++)
+        keys->order[starts[index->combos[index->rows[i].combo].key + 1]++] = (uint32_t)i;
+    return true;
+}
+
+static bool open_calls(struct pf_tui_index *index, const struct perfile_profile *profile)
+{
+    struct perfile_calls_options options = PERFILE_CALLS_OPTIONS_INIT;
+
+    options.groups = index->keys.function_of;
+    options.group_count = (uint32_t)index->keys.functions.count;
+    return !index->keys.functions.columns || perfile_calls_open(profile, &options, &index->keys.calls, NULL) == 0;
+}
+
+static bool take_keys(struct pf_tui_index *index, const struct perfile_profile *profile)
+{
+    return !index->keys.columns || (name_functions(index, profile) && find_first_functions(index) && sort_rows(index) &&
+                                    open_calls(index, profile));
 }
 
 /* ---- facts ------------------------------------------------------------------------------------------------------- */
@@ -367,16 +511,18 @@ static bool take_all(struct pf_tui_index *index, const struct perfile_profile *p
         !take_facts(index, profile))
         return false;
     choose_steps(index, profile, quantum_ns);
-    return take_rows(index, profile) && take_calls(index, profile);
+    return take_rows(index, profile) && take_calls(index, profile) && take_keys(index, profile);
 }
 
-struct pf_tui_index *pf_tui_index_make(const struct perfile_profile *profile, uint64_t quantum_ns, bool partial)
+struct pf_tui_index *pf_tui_index_make(const struct perfile_profile *profile, uint64_t quantum_ns,
+                                       const struct pf_profile_columns *columns, bool partial)
 {
     struct pf_tui_index *index = calloc(1, sizeof(*index));
 
     if (!index)
         return NULL;
     index->partial = partial;
+    index->keys.columns = columns;
     if (take_all(index, profile, quantum_ns))
         return index;
     pf_tui_index_free(index);

@@ -6,7 +6,7 @@
 #ifndef PERFILE_CLI_TUI_INDEX_H
 #define PERFILE_CLI_TUI_INDEX_H
 
-#include <perfile/profile.h>
+#include "keyed.h"
 
 #define PF_TUI_NONE UINT32_MAX
 
@@ -37,6 +37,7 @@ struct pf_tui_combo {
     uint32_t event;
     int32_t pid, tid, cpu;
     const char *comm; /* NULL: not recorded */
+    uint32_t key;     /* its number in keys.samples */
 };
 
 struct pf_tui_row {
@@ -52,6 +53,7 @@ struct pf_tui_index {
     struct pf_tui_combo *combos;
     struct perfile_calls *calls; /* whose groups are functions */
     struct pf_tui_row *rows;     /* by sample of the calls */
+    struct pf_tui_keys keys;     /* .columns NULL: no rows by keys are needed */
     size_t event_count, module_count, function_count, thread_count, combo_count, row_count;
     uint64_t *event_samples;
     uint64_t first_time; /* of step 0, ns */
@@ -65,10 +67,12 @@ struct pf_tui_index {
 };
 
 /*
- * `quantum_ns` is the value that the profile was made with. NULL: out of memory. Later functions change only the
+ * `quantum_ns` is the value that the profile was made with. `columns`: of rows by keys, which must live as long as the
+ * index; NULL: they are not needed. NULL: out of memory. Later functions change only the
  * weights of the calls.
  */
-struct pf_tui_index *pf_tui_index_make(const struct perfile_profile *profile, uint64_t quantum_ns, bool partial);
+struct pf_tui_index *pf_tui_index_make(const struct perfile_profile *profile, uint64_t quantum_ns,
+                                       const struct pf_profile_columns *columns, bool partial);
 /* NULL is allowed. */
 void pf_tui_index_free(struct pf_tui_index *index);
 

@@ -60,9 +60,9 @@ void pf_tui_do_help(struct pf_tui *app)
 
 void pf_tui_do_menu(struct pf_tui *app)
 {
-    static pf_tui_action *const of_rows[] = {
-        pf_tui_do_annotate,        pf_tui_do_details,    pf_tui_do_toggle,        pf_tui_do_open_all,
-        pf_tui_do_filter_function, pf_tui_do_filter_dso, pf_tui_do_filter_thread, pf_tui_do_print};
+    static pf_tui_action *const of_rows[] = {pf_tui_do_enter,      pf_tui_do_annotate,      pf_tui_do_details,
+                                             pf_tui_do_toggle,     pf_tui_do_open_all,      pf_tui_do_filter_function,
+                                             pf_tui_do_filter_dso, pf_tui_do_filter_thread, pf_tui_do_print};
     struct pf_tui_choice choices[sizeof(of_rows) / sizeof(of_rows[0])];
     char texts[sizeof(of_rows) / sizeof(of_rows[0])][160];
     size_t count = 0;

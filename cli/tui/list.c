@@ -18,7 +18,7 @@ static int compare(const void *left, const void *right)
         return a->key > b->key ? -1 : 1;
     if ((order = strcmp(a->by, b->by)) || (order = strcmp(a->name, b->name)))
         return order;
-    return a->function < b->function ? -1 : a->function > b->function;
+    return a->number < b->number ? -1 : a->number > b->number;
 }
 
 /* Broken stacks have an address without a name as their outermost caller, which is then above everything. */
@@ -26,23 +26,47 @@ static bool is_unknown_caller(const struct pf_tui_list *list, const struct pf_tu
 {
     const struct pf_tui_function *function = &list->model->index->functions[item->function];
 
-    return list->order != PF_TUI_DSO && !item->self.samples && !function->named && function->module == PF_TUI_NONE;
+    return !item->keyed && list->order != PF_TUI_DSO && !item->self.samples && !function->named &&
+           function->module == PF_TUI_NONE;
+}
+
+/* Numbers in columns are sorted as such, the smallest first, and before texts. */
+static uint64_t number_in(const char *text)
+{
+    char *end;
+    const uint64_t number = strtoull(text, &end, strncmp(text, "0x", 2) == 0 ? 16 : 10);
+
+    return *text && *text != '-' && !*end ? UINT64_MAX - number : 0;
+}
+
+static void name_item(const struct pf_tui_list *list, struct pf_tui_item *item, unsigned order)
+{
+    const struct pf_tui_index *index = list->model->index;
+
+    item->key = 0;
+    item->number = item->keyed ? (uint64_t)item->by_sample << 32 | item->by_function : item->function;
+    item->name = item->keyed ? "" : index->functions[item->function].name;
+    item->by = order == PF_TUI_DSO && !item->keyed ? pf_tui_dso(index, item->function) : "";
+    if (order < PF_TUI_ORDERS)
+        return;
+    item->by = pf_tui_keys_cell(&index->keys, item->by_sample, item->by_function, order - PF_TUI_ORDERS);
+    item->key = number_in(item->by);
 }
 
 static void sort(const struct pf_tui_list *list, struct pf_tui_item *items, size_t count, bool below)
 {
-    const struct pf_tui_index *index = list->model->index;
-    const enum pf_tui_order order = below && list->order == PF_TUI_SELF ? PF_TUI_TOTAL : list->order;
+    const unsigned order =
+        below && (list->order == PF_TUI_SELF || list->order >= PF_TUI_ORDERS) ? PF_TUI_TOTAL : list->order;
 
     for (size_t i = 0; i < count; i++) {
         struct pf_tui_item *item = &items[i];
         item->unknown_caller = !below && is_unknown_caller(list, item);
-        item->name = index->functions[item->function].name;
-        item->by = order == PF_TUI_DSO ? pf_tui_dso(index, item->function) : "";
+        name_item(list, item, order);
         item->key = order == PF_TUI_TOTAL     ? pf_tui_weight(list->model, item->total)
                     : order == PF_TUI_SELF    ? pf_tui_weight(list->model, item->self)
                     : order == PF_TUI_SAMPLES ? (list->no_children ? item->self : item->total).samples
-                                              : 0;
+                    : order == PF_TUI_PERIOD  ? (list->no_children ? item->self : item->total).period
+                                              : item->key;
     }
     if (count)
         qsort(items, count, sizeof(*items), compare);
@@ -62,7 +86,8 @@ static bool weighs_enough(const struct pf_tui_list *list, struct pf_tui_value va
 
 static bool goes_to_callers(const struct pf_tui_list *list)
 {
-    return list->view == PF_TUI_CALLERS || (list->view == PF_TUI_FUNCTIONS && list->callers);
+    return list->view == PF_TUI_CALLERS || list->view == PF_TUI_ROWS ||
+           (list->view == PF_TUI_FUNCTIONS && list->callers);
 }
 
 /* Locations in the order in which they are found, and the new row that each belongs to. */
@@ -185,6 +210,25 @@ static bool settle(struct pf_tui_list *list, struct found *found, bool fine)
     return true;
 }
 
+/* Where the function that was running is in the stack of the sample. */
+static void leaf_position(const struct pf_tui_list *list, size_t row, struct pf_tui_location *position)
+{
+    const struct perfile_calls *calls = list->model->index->calls;
+    const uint32_t node = perfile_calls_leaf_node(calls, row);
+
+    *position = (struct pf_tui_location){.node = node == PF_TUI_NONE ? perfile_calls_end(calls, row) : node,
+                                         .is_caller = node == PF_TUI_NONE,
+                                         .value = pf_tui_row_value(list->model, row)};
+}
+
+static bool add_position(struct pf_tui_item *item, const struct pf_tui_location *position, size_t *capacity)
+{
+    if (!pf_array_grow(&item->positions, capacity, item->position_count + 1, sizeof(*item->positions)))
+        return false;
+    item->positions[item->position_count++] = *position;
+    return true;
+}
+
 /* The rows of samples that ended in the function, by where it is in their stacks. */
 static bool find_self_positions(struct pf_tui_list *list, struct pf_tui_item *item)
 {
@@ -192,15 +236,62 @@ static bool find_self_positions(struct pf_tui_list *list, struct pf_tui_item *it
     size_t capacity = 0;
 
     for (size_t i = 0; i < index->row_count; i++) {
+        struct pf_tui_location position;
         if (perfile_calls_leaf(index->calls, i) != item->function || !pf_tui_row_passes(list->model, i))
             continue;
-        const uint32_t node = perfile_calls_leaf_node(index->calls, i);
-        if (!pf_array_grow(&item->positions, &capacity, item->position_count + 1, sizeof(*item->positions)))
+        leaf_position(list, i, &position);
+        if (!add_position(item, &position, &capacity))
             return false;
-        item->positions[item->position_count++] =
-            (struct pf_tui_location){.node = node == PF_TUI_NONE ? perfile_calls_end(index->calls, i) : node,
-                                     .is_caller = node == PF_TUI_NONE,
-                                     .value = pf_tui_row_value(list->model, i)};
+    }
+    return true;
+}
+
+/* The outermost node of the functions of the row in the stack; NONE: the stack has none of them. */
+static uint32_t outermost(const struct pf_tui_index *index, uint32_t by_function, size_t row)
+{
+    uint32_t found = PF_TUI_NONE;
+
+    for (uint32_t at = perfile_calls_end(index->calls, row); at != PF_TUI_NONE;
+         at = perfile_calls_parent(index->calls, at))
+        if (index->keys.function_of[perfile_calls_group(index->calls, at)] == by_function)
+            found = at;
+    return found;
+}
+
+/* Sets the position of a sample of a row by keys. False: the sample is not of the row. */
+static bool locate(const struct pf_tui_list *list, const struct pf_tui_item *item, size_t row,
+                   struct pf_tui_location *position)
+{
+    const struct pf_tui_index *index = list->model->index;
+    const bool is_leaf = index->keys.function_of[perfile_calls_leaf(index->calls, row)] == item->by_function;
+    const uint32_t node =
+        pf_tui_rows_have_children(list->model) ? outermost(index, item->by_function, row) : PF_TUI_NONE;
+
+    leaf_position(list, row, position);
+    if (node != PF_TUI_NONE)
+        *position = (struct pf_tui_location){.node = node, .value = position->value};
+    return is_leaf || node != PF_TUI_NONE;
+}
+
+/* Below rows that do not describe functions are those in which their samples were. */
+static bool find_row_positions(struct pf_tui_list *list, struct pf_tui_item *item)
+{
+    const struct pf_tui_index *index = list->model->index;
+    const struct pf_tui_keys *keys = &index->keys;
+    struct pf_tui_location position;
+    size_t capacity = 0;
+
+    for (size_t i = keys->starts[item->by_sample]; i < keys->starts[item->by_sample + 1]; i++) {
+        if (!pf_tui_row_passes(list->model, keys->order[i]))
+            continue;
+        if (!keys->functions.columns) {
+            leaf_position(list, keys->order[i], &position);
+            position.is_caller = true;
+        } else if (!locate(list, item, keys->order[i], &position)) {
+            continue;
+        }
+        if (!add_position(item, &position, &capacity))
+            return false;
     }
     return true;
 }
@@ -225,8 +316,9 @@ static bool find_positions(struct pf_tui_list *list, struct pf_tui_item *item)
 {
     if (item->has_positions)
         return true;
-    item->has_positions =
-        list->view == PF_TUI_CALLERS ? find_self_positions(list, item) : find_outer_positions(list, item);
+    item->has_positions = item->keyed                    ? find_row_positions(list, item)
+                          : list->view == PF_TUI_CALLERS ? find_self_positions(list, item)
+                                                         : find_outer_positions(list, item);
     return item->has_positions;
 }
 
@@ -258,7 +350,9 @@ static bool make_items(struct pf_tui_list *list, struct pf_tui_item *item)
 /* Computed only for rows that are drawn, as a list may have many thousand rows. */
 bool pf_tui_item_opens(struct pf_tui_list *list, struct pf_tui_item *item)
 {
-    return list->model->index->has_stacks && make_items(list, item) && item->item_count;
+    const bool of_functions = item->keyed && !list->model->index->keys.functions.columns;
+
+    return (list->model->index->has_stacks || of_functions) && make_items(list, item) && item->item_count;
 }
 
 /* ---- the top ----------------------------------------------------------------------------------------------------- */
@@ -279,6 +373,71 @@ static bool make_functions(struct pf_tui_list *list)
     }
     sort(list, list->items, list->item_count, false);
     return true;
+}
+
+static bool add_row(struct pf_tui_list *list, size_t *capacity, const struct pf_tui_item *row)
+{
+    if (!weighs_enough(list, row->total) || !pf_tui_row_is_shown(list->model, row->by_sample, row->by_function))
+        return true;
+    if (!pf_array_grow(&list->items, capacity, list->item_count + 1, sizeof(*list->items)))
+        return false;
+    list->items[list->item_count++] = *row;
+    return true;
+}
+
+static struct pf_tui_value value_of(const uint64_t *values)
+{
+    return (struct pf_tui_value){values[1], values[0]};
+}
+
+/* The rows of samples with equal texts, by functions. */
+static bool make_rows_by_function(struct pf_tui_list *list, size_t *capacity, uint32_t by_sample)
+{
+    const struct pf_tui_keys *keys = &list->model->index->keys;
+    const bool children = pf_tui_rows_have_children(list->model);
+
+    if (perfile_calls_start(keys->calls, NULL) < 0)
+        return false;
+    for (size_t i = keys->starts[by_sample]; i < keys->starts[by_sample + 1]; i++)
+        if (pf_tui_row_passes(list->model, keys->order[i]))
+            perfile_calls_add(keys->calls, keys->order[i]);
+    perfile_calls_sum(keys->calls);
+    for (uint32_t i = 0; i < keys->functions.count; i++) {
+        struct pf_tui_item row = {.keyed = true, .function = keys->first[i], .by_sample = by_sample, .by_function = i};
+        row.self = value_of(perfile_calls_self(keys->calls, i));
+        row.total = children ? value_of(perfile_calls_total(keys->calls, i)) : row.self;
+        if (!add_row(list, capacity, &row))
+            return false;
+    }
+    return true;
+}
+
+static bool make_row(struct pf_tui_list *list, size_t *capacity, uint32_t by_sample)
+{
+    const struct pf_tui_keys *keys = &list->model->index->keys;
+    struct pf_tui_item row = {.keyed = true, .function = PF_TUI_NONE, .by_sample = by_sample};
+
+    for (size_t i = keys->starts[by_sample]; i < keys->starts[by_sample + 1]; i++) {
+        const struct pf_tui_value value = pf_tui_row_value(list->model, keys->order[i]);
+        if (!pf_tui_row_passes(list->model, keys->order[i]))
+            continue;
+        row.total.period += value.period;
+        row.total.samples += value.samples;
+    }
+    row.self = row.total;
+    return add_row(list, capacity, &row);
+}
+
+static bool make_rows(struct pf_tui_list *list)
+{
+    const struct pf_tui_keys *keys = &list->model->index->keys;
+    size_t capacity = 0;
+    bool fine = true;
+
+    for (uint32_t i = 0; i < keys->samples.count && fine; i++)
+        fine = keys->calls ? make_rows_by_function(list, &capacity, i) : make_row(list, &capacity, i);
+    sort(list, list->items, list->item_count, false);
+    return fine;
 }
 
 static bool make_roots(struct pf_tui_list *list)
@@ -319,7 +478,10 @@ static bool list_make(struct pf_tui_list *list)
     list->items = NULL;
     list->item_count = list->line_count = 0;
     list->made_of = list->model->changed;
-    return (list->view == PF_TUI_CALLS ? make_roots(list) : make_functions(list)) && make_lines(list);
+    const bool fine = list->view == PF_TUI_CALLS  ? make_roots(list)
+                      : list->view == PF_TUI_ROWS ? make_rows(list)
+                                                  : make_functions(list);
+    return fine && make_lines(list);
 }
 
 void pf_tui_list_close(struct pf_tui_list *list)
@@ -409,9 +571,10 @@ void pf_tui_list_close_all(struct pf_tui_list *list)
 /* ---- the same rows in another list ------------------------------------------------------------------------------- */
 
 struct kept {
-    uint32_t parent;   /* plus one; 0: of the list itself */
-    uint32_t function; /* of the index of then */
-    bool is_open;      /* or only where the cursor is */
+    uint32_t parent; /* plus one; 0: of the list itself */
+    bool is_open;    /* or only where the cursor is */
+    bool keyed;
+    uint32_t function, by_sample, by_function; /* of the index of then */
 };
 
 struct pf_tui_memory {
@@ -433,7 +596,8 @@ static bool keep(struct pf_tui_memory *memory, const struct pf_tui_list *list, c
             continue;
         if (!pf_array_grow(&memory->all, &memory->capacity, memory->count + 1, sizeof(*memory->all)))
             return false;
-        memory->all[memory->count++] = (struct kept){parent, items[i].function, items[i].is_open};
+        memory->all[memory->count++] = (struct kept){
+            parent, items[i].is_open, items[i].keyed, items[i].function, items[i].by_sample, items[i].by_function};
         if (&items[i] == at)
             memory->cursor = memory->count;
         if (items[i].is_open && !keep(memory, list, items[i].items, items[i].item_count, (uint32_t)memory->count))
@@ -478,10 +642,26 @@ static uint32_t find_function(const struct pf_tui_index *old, uint32_t function,
     return PF_TUI_NONE;
 }
 
-static struct pf_tui_item *item_of(struct pf_tui_item *items, size_t count, uint32_t function)
+static bool is_row(const struct pf_tui_memory *memory, const struct kept *kept, const struct pf_tui_list *list,
+                   const struct pf_tui_item *item)
 {
+    const struct pf_tui_keys *old = &memory->index->keys, *keys = &list->model->index->keys;
+
+    return !strcmp(old->samples.joined[kept->by_sample], keys->samples.joined[item->by_sample]) &&
+           (!keys->functions.columns ||
+            !strcmp(old->functions.joined[kept->by_function], keys->functions.joined[item->by_function]));
+}
+
+static struct pf_tui_item *item_of(const struct pf_tui_list *list, const struct pf_tui_memory *memory,
+                                   const struct kept *kept, struct pf_tui_item *parent)
+{
+    struct pf_tui_item *items = parent ? parent->items : list->items;
+    const size_t count = parent ? parent->item_count : list->item_count;
+    const uint32_t function =
+        kept->keyed ? PF_TUI_NONE : find_function(memory->index, kept->function, list->model->index);
+
     for (size_t i = 0; i < count; i++)
-        if (items[i].function == function)
+        if (kept->keyed ? is_row(memory, kept, list, &items[i]) : items[i].function == function)
             return &items[i];
     return NULL;
 }
@@ -493,9 +673,7 @@ static bool recall(struct pf_tui_list *list, const struct pf_tui_memory *memory,
         struct pf_tui_item *parent = kept->parent ? found[kept->parent - 1] : NULL;
         if (kept->parent && !parent)
             continue;
-        const uint32_t function = find_function(memory->index, kept->function, list->model->index);
-        found[i] =
-            item_of(parent ? parent->items : list->items, parent ? parent->item_count : list->item_count, function);
+        found[i] = item_of(list, memory, kept, parent);
         if (found[i] && kept->is_open)
             found[i]->is_open = pf_tui_item_opens(list, found[i]);
     }

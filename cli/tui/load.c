@@ -52,7 +52,7 @@ static void hand_over(struct pf_tui_load *load, struct pf_tui_index *index)
 static void snapshot(void *context, const struct perfile_profile *profile)
 {
     struct pf_tui_load *load = context;
-    struct pf_tui_index *index = pf_tui_index_make(profile, load->quantum_ns, true);
+    struct pf_tui_index *index = pf_tui_index_make(profile, load->quantum_ns, load->columns, true);
 
     if (index) /* what is too large to be shown early is shown at the end */
         hand_over(load, index);
@@ -73,13 +73,19 @@ static int take_time(void *context, const struct perfile_value *value)
     return 0;
 }
 
-/* The length of the steps of the time line; a guess if the header does not have the length of the recording. */
-static uint64_t choose_quantum(struct perfile_reader *reader)
+/*
+ * The length of the steps of the time line: that of the column time if there is one; a guess if the header does not have
+ * the length of the recording.
+ */
+static uint64_t choose_quantum(const struct pf_tui_load *load, struct perfile_reader *reader)
 {
+    const uint64_t of_column_ns = 100000000;
     struct span span = {.count = 0};
     const struct perfile_visitor visitor = {.size = sizeof(visitor), .context = &span, .value = take_time};
     const uint64_t usual_ns = 10000000;
 
+    if (load->columns && load->columns->has_times)
+        return of_column_ns;
     if (perfile_feature_visit(reader, PERFILE_FEATURE_SAMPLE_TIME, &visitor, NULL) < 0 || span.count < 2 ||
         span.times[1] <= span.times[0])
         return usual_ns;
@@ -87,16 +93,34 @@ static uint64_t choose_quantum(struct perfile_reader *reader)
     return step;
 }
 
+static int fail_memory(struct perfile_error *error)
+{
+    snprintf(error->message, sizeof(error->message), "out of memory");
+    return error->code = PERFILE_ERROR_MEMORY;
+}
+
 static int take_profile(struct pf_tui_load *load, const struct perfile_profile *profile)
 {
-    struct pf_tui_index *index = pf_tui_index_make(profile, load->quantum_ns, false);
+    struct pf_tui_index *index = pf_tui_index_make(profile, load->quantum_ns, load->columns, false);
 
-    if (!index) {
-        snprintf(load->input->error.message, sizeof(load->input->error.message), "out of memory");
-        return load->input->error.code = PERFILE_ERROR_MEMORY;
-    }
+    if (!index)
+        return fail_memory(&load->input->error);
     hand_over(load, index);
     return 0;
+}
+
+/* Of the list that --sort has, and what the view needs itself; the caller frees them. NULL: out of memory. */
+static char *choose_keys(const struct pf_tui_load *load)
+{
+    const char *sort = load->columns ? load->columns->list : "";
+    char *columns = pf_profile_columns_keys(sort), *keys = NULL;
+
+    if (columns && load->columns && load->columns->has_times)
+        return columns;
+    if (columns && asprintf(&keys, "%s,time", columns) < 0)
+        keys = NULL;
+    free(columns);
+    return keys;
 }
 
 static int read_profile(struct pf_tui_load *load)
@@ -114,7 +138,10 @@ static int read_profile(struct pf_tui_load *load)
     options.threads = settings->print.threads;
     options.progress = progress;
     options.progress_context = load;
-    options.keys = "tid,comm,cpu,time";
+    char *keys = choose_keys(load);
+    if (!keys)
+        return fail_memory(&load->input->error);
+    options.keys = keys;
     options.time_quantum = load->quantum_ns;
     options.path = load->input->name;
     options.unmatched = settings->print.unmatched;
@@ -122,6 +149,7 @@ static int read_profile(struct pf_tui_load *load)
     options.snapshot = snapshot;
     options.snapshot_context = load;
     const int result = perfile_profile_open(load->input->reader, &options, &profile, &load->input->error);
+    free(keys);
     if (result < 0)
         return result;
     const int taken = take_profile(load, profile);
@@ -149,11 +177,10 @@ static int read_live(struct pf_tui_load *load)
 
     while (going > 0) {
         going = pf_live_next(live);
-        struct pf_tui_index *index = going < 0 ? NULL : pf_tui_index_make(live->sum, load->quantum_ns, going > 0);
-        if (going >= 0 && !index) {
-            snprintf(live->error.message, sizeof(live->error.message), "out of memory");
-            going = live->error.code = PERFILE_ERROR_MEMORY;
-        }
+        struct pf_tui_index *index =
+            going < 0 ? NULL : pf_tui_index_make(live->sum, load->quantum_ns, load->columns, going > 0);
+        if (going >= 0 && !index)
+            going = fail_memory(&live->error);
         if (going >= 0) {
             keep_part(load);
             hand_over(load, index);
@@ -204,8 +231,9 @@ bool pf_tui_load_start(struct pf_tui_load *load, struct pf_input *input, struct 
 {
     *load = (struct pf_tui_load){.input = input,
                                  .live = live,
+                                 .columns = load->columns,
                                  .end = end,
-                                 .quantum_ns = live || input->profile ? 1 : choose_quantum(input->reader)};
+                                 .quantum_ns = live || input->profile ? 1 : choose_quantum(load, input->reader)};
     pthread_mutex_init(&load->lock, NULL);
     input->settings->symbols.note = note;
     input->settings->symbols.note_context = load;

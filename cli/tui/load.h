@@ -12,7 +12,8 @@
 
 struct pf_tui_load {
     struct pf_input *input;
-    struct pf_live *live; /* what is recorded meanwhile; NULL: input is read */
+    struct pf_live *live;                     /* what is recorded meanwhile; NULL: input is read */
+    const struct pf_profile_columns *columns; /* of rows by keys; NULL: they are not needed */
     const struct pf_tui_end *end;
     uint8_t *held; /* what input->reader reads then */
     pthread_t thread;
@@ -29,7 +30,7 @@ struct pf_tui_load {
     size_t part_bytes;
 };
 
-/* `live` may be NULL. False: no thread could be started. */
+/* `live` may be NULL; load->columns is set before. False: no thread could be started. */
 bool pf_tui_load_start(struct pf_tui_load *load, struct pf_input *input, struct pf_live *live,
                        const struct pf_tui_end *end);
 /* Returns a new index, which the caller owns; NULL: there is nothing new. */

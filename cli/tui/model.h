@@ -12,14 +12,26 @@ struct pf_tui_value {
     uint64_t period, samples;
 };
 
-enum pf_tui_view { PF_TUI_FUNCTIONS, PF_TUI_CALLS, PF_TUI_CALLERS, PF_TUI_FLAME, PF_TUI_VIEWS };
-enum pf_tui_order { PF_TUI_TOTAL, PF_TUI_SELF, PF_TUI_SAMPLES, PF_TUI_DSO, PF_TUI_SYMBOL, PF_TUI_ORDERS };
+enum pf_tui_view { PF_TUI_FUNCTIONS, PF_TUI_CALLS, PF_TUI_CALLERS, PF_TUI_ROWS, PF_TUI_FLAME, PF_TUI_VIEWS };
+/* Then come the columns of --sort, the first one as ORDERS. */
+enum pf_tui_order {
+    PF_TUI_TOTAL,
+    PF_TUI_SELF,
+    PF_TUI_SAMPLES,
+    PF_TUI_PERIOD,
+    PF_TUI_DSO,
+    PF_TUI_SYMBOL,
+    PF_TUI_ORDERS
+};
 
 struct pf_tui_model {
     struct pf_tui_index *index;
     struct pf_tui_filters filters;
     uint32_t event;
-    bool by_samples;  /* shares are of samples, not of periods */
+    const char
+        *sort;       /* a list of columns, which may be fields of an event: it is shown first. NULL: there is no list */
+    bool by_samples; /* shares are of samples, not of periods */
+    bool no_children; /* rows by keys are of functions that were running */
     bool relative;    /* to what passes the filters, not to all of the event in the time and on the processors */
     uint64_t changed; /* counts up whenever numbers become others */
     struct pf_tui_value *steps; /* of time */
@@ -33,7 +45,10 @@ struct pf_tui_model {
     uint8_t *combo_passes;
     uint16_t *means; /* by function: which filters of functions are met, a bit each */
     uint16_t all_met;
-    uint32_t *slot; /* by function: for grouping; NONE between uses */
+    uint16_t by_leaf;         /* filters of functions that must be met by the one that was running */
+    uint16_t *sample_means;   /* the same by number in keys.samples ... */
+    uint16_t *function_means; /* ... and in keys.functions: what any of its functions meets */
+    uint32_t *slot;           /* by function: for grouping; NONE between uses */
 };
 
 /* A node of the call tree that a row stands for, or the node of a caller, with the weight that it has for the row. */
@@ -44,11 +59,14 @@ struct pf_tui_location {
 };
 
 struct pf_tui_item {
-    uint32_t function;
+    uint32_t function; /* of a row by keys one that it describes; NONE: its columns describe none */
+    bool keyed;        /* it is a row by keys: */
+    uint32_t by_sample, by_function;
     uint32_t depth;
     struct pf_tui_value total, self;
-    uint64_t key; /* by these three rows are sorted */
+    uint64_t key; /* by these four rows are sorted */
     const char *by, *name;
+    uint64_t number;
     struct pf_tui_item *parent; /* NULL: of the list itself */
     struct pf_tui_item *items;  /* below it, once they were asked for */
     struct pf_tui_location *positions;
@@ -59,8 +77,8 @@ struct pf_tui_item {
 struct pf_tui_list {
     struct pf_tui_model *model;
     enum pf_tui_view view;
-    bool callers; /* functions: callers are below a row, not callees */
-    enum pf_tui_order order;
+    bool callers;   /* functions: callers are below a row, not callees */
+    unsigned order; /* enum pf_tui_order, or a column of --sort */
     bool reversed;
     bool no_children; /* functions: only those that were running */
     double limit;     /* rows below this share are left out */
@@ -82,6 +100,10 @@ void pf_tui_model_discard(struct pf_tui_model *model);
 void pf_tui_model_close(struct pf_tui_model *model);
 /* Called after the filters, the event or the weights have changed. */
 void pf_tui_model_add_up(struct pf_tui_model *model);
+/* Whether rows by keys count functions anywhere in stacks, not only those that were running. */
+bool pf_tui_rows_have_children(const struct pf_tui_model *model);
+/* Whether filters let rows by keys of these numbers be shown. */
+bool pf_tui_row_is_shown(const struct pf_tui_model *model, uint32_t by_sample, uint32_t by_function);
 /* Whether the row of that number is counted, when the sums are made. */
 bool pf_tui_row_passes(const struct pf_tui_model *model, size_t row);
 /* The weights of a function, and of the row of that number. */

@@ -1,10 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /* Whether there is to be an interactive view. */
 #include "tui.h"
+#include "../profile_columns.h"
 #include "print.h"
 #include "screen.h"
 
 #include <unistd.h>
+
+/* Columns that rows of the view cannot have: of branches, and weights that profiles do not keep. */
+static bool has_other_columns(const char *sort)
+{
+    return sort && !pf_profile_columns_possible(sort + (*sort == '+'));
+}
 
 /* Options that say how text is to look, or what only the text of reports can show. */
 static bool asks_for_report(const struct pf_settings *settings)
@@ -12,10 +19,10 @@ static bool asks_for_report(const struct pf_settings *settings)
     const struct perfile_report_options *report = &settings->report;
     const unsigned shown = PERFILE_REPORT_CHILDREN | PERFILE_REPORT_NO_CHILDREN | PERFILE_REPORT_INVERTED;
 
-    return settings->format || settings->output || settings->fields || report->sort || report->flags & ~shown ||
-           report->symbols || report->widths || report->separator || report->parent || report->time_quantum ||
-           report->max_stack || report->columns || report->top || report->ignore_callees || settings->dumps ||
-           settings->print.nanoseconds || settings->print.header || settings->fail_empty;
+    return settings->format || settings->output || settings->fields || has_other_columns(report->sort) ||
+           report->flags & ~shown || report->symbols || report->widths || report->separator || report->parent ||
+           report->time_quantum || report->max_stack || report->columns || report->top || report->ignore_callees ||
+           settings->dumps || settings->print.nanoseconds || settings->print.header || settings->fail_empty;
 }
 
 static bool asks_for_listing(const struct pf_settings *settings)

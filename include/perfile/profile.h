@@ -223,8 +223,8 @@ struct perfile_profile_options {
     void *progress_context;
     /*
      * By what samples of a stack are kept apart: a list of event (always), pid, tid (and pid), comm, cpu, cgroup, time,
-     * recording, such as "comm,cpu", and of tags: columns of reports that describe samples, such as mem or socket, and
-     * fields of tracepoints. NULL: by event alone. What is not in the list is not known of rows.
+     * recording, such as "comm,cpu", and of tags: columns of reports that describe samples or their addresses, such as
+     * mem or srcline, and fields of tracepoints. NULL: by event alone. What is not in the list is not known of rows.
      */
     const char *keys;
     uint64_t time_quantum; /* ns, the steps of the key time; 0: 100 ms */

@@ -40,10 +40,10 @@ def check_text(busy):
     tables = done.stdout.split('\n\n')[:-1]
     for table in tables:
         lines = table.splitlines()
-        assert lines[1].split() == ['#', 'Overhead', 'Samples', 'Command', 'Pid', 'Symbol'] and 3 <= len(lines) <= 4, table
+        assert lines[1].split() == ['#', 'Overhead', 'Samples', 'Command', 'Pid:Command', 'Symbol'] and 3 <= len(lines) <= 4, table
         shares = [float(line.split('%')[0]) for line in lines[2:]]
         assert shares == sorted(shares, reverse=True) and sum(shares) <= 100.1, table
-        assert all(line.split()[3] == busy for line in lines[2:]), table
+        assert all(line.split()[3] == f'{busy}:sh' for line in lines[2:]), table
         assert 0 < sum(int(line.split()[1]) for line in lines[2:]) <= heads(table)[0][2], table
     _, alone = several('-p', busy, '-z')
     assert len(alone) >= 2 and all(a[1] == b[0] for a, b in zip(alone, alone[1:])), alone
@@ -93,8 +93,8 @@ def check_tags(busy):
     table = done.stdout.split('\n\n')[-2].splitlines()
     assert table[1].split() == ['#', 'Overhead', 'comm_nodigit', 'mem', 'Shared', 'Object'], table
     assert all(not re.search('[0-9]', line.split()[1]) and line.split()[2] == 'N/A' for line in table[2:]), table
-    refused = top('-p', busy, '--duration', '1', '--sort', 'srcline')
-    assert refused.returncode == 2 and 'unknown column srcline' in refused.stderr, refused
+    refused = top('-p', busy, '--duration', '1', '--sort', 'symbol_from')
+    assert refused.returncode == 2 and 'unknown column symbol_from' in refused.stderr, refused
 
 
 def wait_for_events(process):
@@ -136,6 +136,7 @@ def check_usage(busy):
 
 
 def check_view(busy, folder):
+    """The interactive view is live, also with rows by keys."""
     def wait(pattern):
         end = time.monotonic() + 60
         while not re.search(pattern, screen := window.tmux('capture-pane', '-p'), re.M):
@@ -164,6 +165,18 @@ def check_view(busy, folder):
         if 'Esc back' in wait('Esc back|No sample|There is no symbol'): # else the list stays
             window.tmux('send-keys', 'Escape')
             wait('q quit')
+        window.tmux('send-keys', 'q')
+        wait('^status=0')
+    finally:
+        window.close()
+    window = tmux.Window(folder, 90, 20, f'{command} --sort tid,srcline; echo status=$?; exec sleep 60')
+    try:
+        wait(r'^Overhead▼ +Tid +srcline')
+        wait(rf'^ +\d+\.\d\d% +\+ {busy} ')
+        window.tmux('send-keys', 'Enter')
+        wait(rf'^only row {busy} ')
+        window.tmux('send-keys', 'Escape')
+        wait(r'Tid +srcline')
         window.tmux('send-keys', 'q')
         wait('^status=0')
     finally:

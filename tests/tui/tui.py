@@ -5,6 +5,7 @@
 Screens are those of tmux, which is an independent terminal. What goes to the terminal byte by byte, signals and its modes are
 looked at on a pseudo-terminal.
 """
+import csv
 import fcntl
 import json
 import os
@@ -446,7 +447,7 @@ def test_windows(t):
     leave()
     t.press('m')
     t.wait('What to do with this row')
-    expect('the menu has the keys', re.search('^ *a Enter +Show the annotated code', t.screen(), re.M), t.screen())
+    expect('the menu has the keys', re.search('^ *a +Show the annotated code', t.screen(), re.M), t.screen())
     t.tmux('send-keys', 'Down', 'Enter')
     t.wait('Function')
     leave()
@@ -543,6 +544,105 @@ def test_profile(t):
     expect('the rows of a profile', of_profile[:15] == of_recording[:15] and len(of_profile) > 15, (of_profile, of_recording))
     t.press('Enter')
     t.wait('the code needs the recording')
+    t.press('q')
+    t.wait('READY>')
+
+
+def rows_of(screen):
+    """[(numbers, texts)] of the rows on the screen."""
+    rows = [re.match(r' *((?:[\d.]+% +)+)[+-]? *(.*?)  *$', line + ' ') for line in screen.splitlines()]
+    return [([float(number) for number in re.findall(r'([\d.]+)%', row[1])], re.split(r'  +', row[2])) for row in rows if row]
+
+
+def keyed_rows(t, columns):
+    """{texts: percentages} of the text of report."""
+    done = subprocess.run([*wrapper, t.perfile, 'report', '--symfs', t.folder, '--format', 'csv', '--sort', columns, '-e', 'cpu-clock',
+                           'made'], cwd=t.folder, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=True, text=True)
+    table = list(csv.DictReader(done.stdout.splitlines()))
+    return [([float(row[name]) for name in ('overhead_children', 'overhead') if name in row], row) for row in table]
+
+
+def test_keys(t):
+    """Rows of --sort: those of the text, with a cell for each column; they open, lead to their functions, and can be filtered."""
+    for columns, rows in (80, 24), (40, 20):
+        t.resize(columns, rows)
+        t.report('--sort', 'comm,tid,cpu', 'made')
+        screen = t.wait(lambda screen: '? help' in screen and 'loading' not in screen and 'printer' in screen)
+        expect(f'{columns}: titles', re.search(r'^Overhead▼ +Command +Tid +CPU *$', screen, re.M), screen)
+        wanted = keyed_rows(t, 'comm,tid,cpu')
+        found = rows_of(screen)
+        expect(f'{columns}: rows', len(found) == len(wanted) == 3 and
+               all(abs(a[0][0] - b[0][-1]) < 0.006 and a[1] == [b[1]['comm'], b[1]['tid'], b[1]['cpu']]
+                   for a, b in zip(found, wanted)), (found, wanted))
+        t.press('q')
+        t.wait('READY>')
+    t.resize(80, 24)
+    t.report('--sort', 'comm,tid,cpu', 'made')
+    t.wait('Overhead▼')
+    for title in 'Command', 'Tid', 'CPU':
+        t.try_key('o', f'Sorted by {title}')
+    t.press('O')
+    screen = t.wait('CPU▲')
+    cpus = [int(texts[-1]) for _, texts in rows_of(screen)]
+    expect('sorted by a column', cpus == sorted(cpus, reverse=True) and len(set(cpus)) > 1, screen)
+    t.press('Home', 'Right')
+    t.wait(re.compile(r'- (printer|shop).*\n.*\+ find_00|- (printer|shop).*\n.*find_'))
+    t.press('Left')
+    t.wait(lambda screen: 'find_' not in screen)
+    t.press('s')
+    t.wait('Search:')
+    t.type('shop')
+    t.wait(re.compile(r'^ +[\d.]+% \+ shop', re.M))
+    t.press('/')
+    t.wait('Rows with:')
+    t.type('printer')
+    screen = t.wait('only text printer')
+    expect('rows with the text', len(rows_of(screen)) == 1 and 'shop ' not in screen, screen)
+    t.press('v')
+    t.wait(re.compile(r'Command +printer *\n *Tid +8'))
+    t.tmux('send-keys', 'Escape')
+    t.press('R')
+    t.wait(lambda screen: 'only' not in screen and 'shop' in screen)
+    t.press('Home')
+    t.wait(t.at(1))
+    share = rows_of(t.screen())[0][0][0]
+    row = '  '.join(rows_of(t.screen())[0][1])
+    t.try_key('Enter', lambda screen: 'Function' in screen and f'only row {row}' in re.sub('  +', '  ', screen))
+    expect('functions of the row', f'{share:.1f}% of all' in t.screen(), t.screen())
+    t.try_key('Escape', 'CPU▲')
+    t.press('4')
+    t.wait('100.00%  all')
+    t.view = 'F'
+    t.try_key('5', 'CPU▲')
+    t.view = 'R'
+    t.press('1')
+    t.wait('Function')
+    t.try_key('5', 'CPU▲')
+    t.press('a')
+    t.wait('no single function')
+    t.press('P')
+    t.wait('Written to perf.hist.0')
+    text = (t.folder / 'perf.hist.0').read_text()
+    expect('the file has the columns', 'Command  Tid  CPU\n' in text and 'printer  8  1\n' in text, text)
+    (t.folder / 'perf.hist.0').unlink()
+    t.press('q')
+    t.wait('READY>')
+    t.report('--sort', 'comm,symbol', 'made')
+    screen = t.wait(lambda screen: '? help' in screen and 'loading' not in screen and 'main' in screen)
+    wanted = {(row['comm'], re.search(r'find_\d+|main|serve_orders|print_bills|$', row['symbol'])[0]): numbers for numbers, row in keyed_rows(t, 'comm,symbol') if row['symbol']}
+    named = [(numbers, (texts[0], (re.search(r'find_\d+|main|serve_orders|print_bills', texts[-1]) or [None])[0])) for numbers, texts in rows_of(screen)]
+    expect('rows of threads and functions have children, too',
+           sum(key in wanted and all(abs(a - b) < 0.006 for a, b in zip(numbers, wanted[key])) for numbers, key in named) > 10,
+           (named, wanted))
+    t.press('q')
+    t.wait('READY>')
+    t.report('--sort', 'simbol', 'made')
+    t.wait('did you mean symbol')
+    t.report('--sort', 'nosuch_field', 'made')
+    t.wait("unknown key 'nosuch_field'")
+    t.report('--sort', 'raw_syscalls:sys_enter.id,comm', 'events', before='PERFILE_ADVICE=yes')
+    screen = t.wait(re.compile(r'^Overhead▼ +id +Command', re.M))
+    expect('fields of tracepoints: no verb is offered before', len(rows_of(screen)) > 3, screen)
     t.press('q')
     t.wait('READY>')
 
@@ -804,10 +904,11 @@ def test_in_tmux(perfile, assemble, folder, keys):
         t.view = 'F'
         t.press('q')
         t.wait('READY>')
-        missing = sorted(set(keys) - t.tested)
-        expect('all keys were tried', not missing, missing)
         test_annotate(t)
         test_profile(t)
+        test_keys(t)
+        missing = sorted(set(keys) - t.tested)
+        expect('all keys were tried', not missing, missing)
         test_broken_stacks(t)
         test_header_notes(t)
         test_offers(t)
@@ -910,7 +1011,7 @@ def test_hostile(perfile, folder):
 
 def test_text(perfile, folder):
     """Where there is no view, and where one cannot be."""
-    for name, arguments, environment in ('--stdio', ['--stdio'], {}), ('--sort', ['--sort', 'dso'], {}), \
+    for name, arguments, environment in ('--stdio', ['--stdio'], {}), ('weights', ['--sort', 'overhead_children,dso,overhead_us'], {}), \
             ('dumb', [], {'term': 'dumb'}), ('unknown terminal', [], {'term': 'no-such-terminal'}):
         t = Terminal(perfile, folder, 'report', '--symfs', str(folder), *arguments, 'made', PERFILE_PAGER='', **environment)
         status, same = t.finish()

@@ -50,9 +50,9 @@ static uint32_t number_function(struct pf_aggregate_named *named, const struct p
     pf_arena_close(&labels);
     if (module && info->symbol != PF_NO_SYMBOL)
         take_symbol(module, info->symbol, &function);
-    if (info->kind == PF_FRAME_INLINED && pf_profile_is_by_address(named->profile))
+    if (info->kind == PF_FRAME_INLINED && named->addresses)
         function.raw_name = pf_frame_address(info)->raw_name;
-    if (pf_profile_is_by_address(named->profile))
+    if (named->addresses)
         pf_describe_start(pf_profile_symbols(named->profile), info, &function.file, &function.start_line);
     if (module)
         function.module = number_module(named, info->module);
@@ -88,8 +88,7 @@ static uint32_t make_frame(struct pf_aggregate_named *named, uint32_t number, ui
     if (*function == PF_AGGREGATE_NONE)
         *function = number_function(named, pf_profile_frame(named->profile, info->function));
     struct pf_aggregate_frame frame = {.function = *function, .kind = info->kind};
-    if (*function == PF_AGGREGATE_NONE ||
-        (pf_profile_is_by_address(named->profile) && !take_address(named, info, &frame)))
+    if (*function == PF_AGGREGATE_NONE || (named->addresses && !take_address(named, info, &frame)))
         return PF_AGGREGATE_NONE;
     const size_t known = pf_aggregate_count(named->aggregate->profile, PF_AGGREGATE_FRAMES);
     const uint32_t made = pf_aggregate_number(named->aggregate, PF_AGGREGATE_FRAMES, &frame);

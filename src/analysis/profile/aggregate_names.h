@@ -13,6 +13,7 @@ struct pf_aggregate_named {
     const struct pf_tree
         *tree;             /* of links: of the frames of `profile`; rows have its nodes, and frames as their leaves */
     struct pf_tree *gives; /* the tree, whose memory becomes the nodes'; NULL: it is still needed */
+    bool addresses;        /* frames have their addresses and lines, not only their functions */
     bool joined;           /* set when frames of the recording are equal in the profile: nodes may be, too */
 };
 

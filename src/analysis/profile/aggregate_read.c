@@ -95,7 +95,7 @@ static int fail_key(const char *text, size_t bytes, struct perfile_error *error)
 static int add_tag(struct reading *r, struct perfile_reader *reader, const char *text, size_t bytes,
                    struct perfile_error *error)
 {
-    if (!r->tags && !(r->tags = pf_tags_open(reader, r->aggregate->allocator)))
+    if (!r->tags && !(r->tags = pf_tags_open(reader, r->aggregate->allocator, true)))
         return pf_fail_memory(error, "profile");
     const int result = pf_tags_add(r->tags, text, bytes, error);
     return result == PERFILE_ERROR_ARGUMENT ? fail_key(text, bytes, error) : result;
@@ -503,10 +503,16 @@ static bool join_equal_nodes(struct pf_aggregate *aggregate, struct pf_arrivals 
     return fine;
 }
 
+/* Whether frames are to be addresses in the profile, too, and not only for its tags. */
+static bool has_addresses(const struct reading *r)
+{
+    return r->options->flags & PERFILE_STREAM_ADDRESSES;
+}
+
 /* The last sample, whose stack is on its way into the tree, comes with the next one. */
 static bool make_snapshot(struct reading *r, struct pf_aggregate *copy)
 {
-    const struct pf_aggregate_named from = {r->aggregate, r->profile, &r->tree, NULL, false};
+    const struct pf_aggregate_named from = {r->aggregate, r->profile, &r->tree, NULL, has_addresses(r), false};
     struct pf_aggregate_recording recording = {.clock = -1};
     bool joined;
     if (!pf_aggregate_copy(copy, &from, &joined))
@@ -545,7 +551,7 @@ static int read_samples(struct reading *r, struct perfile_reader *reader, struct
     if (result < 0)
         return result;
     take_totals(r, r->aggregate->profile, &r->recording);
-    r->named = (struct pf_aggregate_named){r->aggregate, r->profile, &r->tree, &r->tree, false};
+    r->named = (struct pf_aggregate_named){r->aggregate, r->profile, &r->tree, &r->tree, has_addresses(r), false};
     if (!end_samples(r) || !pf_aggregate_name(&r->named) || !pf_aggregate_facts(r->aggregate, reader, &r->recording))
         return pf_fail_memory(error, "profile");
     return 0;
@@ -564,6 +570,7 @@ static int open_profile(struct reading *r, struct perfile_reader *reader, struct
         .parallelism = r->tags && pf_tags_need_parallelism(r->tags),
         .drive = {r->options->threads, r->options->progress, r->options->progress_context}};
     how.frames.by_location = how.frames.by_address;
+    how.frames.by_address |= r->tags && pf_tags_need_addresses(r->tags);
     const int result = pf_profile_open(reader, &how, &r->profile, error);
     if (result == 0 && r->tags)
         pf_tags_attach(r->tags, r->profile);

@@ -64,7 +64,7 @@ bool pf_aggregate_copy(struct pf_aggregate *copy, const struct pf_aggregate_name
     for (size_t i = 0; i < PF_COUNT(kinds); i++)
         if (!copy_list(copy, from->aggregate, kinds[i]))
             return false;
-    struct pf_aggregate_named named = {copy, from->profile, from->tree, NULL, false};
+    struct pf_aggregate_named named = {copy, from->profile, from->tree, NULL, from->addresses, false};
     pf_profile_hold(from->profile);
     const bool fine = pf_aggregate_name(&named);
     pf_profile_release(from->profile);

@@ -15,21 +15,23 @@ struct pf_tags {
     struct pf_pairs numbers; /* of keys, and frames if a column shows them */
     const char **texts;      /* `count` for each number */
     size_t number_count, text_capacity;
+    bool addresses; /* columns of exact addresses are allowed */
 };
 
 /* ---- columns ----------------------------------------------------------------------------------------------------- */
 
-/* Rows of branches are not samples, and columns of exact addresses need frames that are addresses. */
-static bool is_tag(const struct pf_report_column *column)
+/* Rows of branches are not samples. */
+static bool is_tag(const struct pf_report_column *column, bool addresses)
 {
     const bool is_exact = column->exact || column->distinguish;
-    return !is_exact && column->needs != PF_COLUMN_NEEDS_BRANCHES && (column->kept || column->of == PF_COLUMN_OF_FRAME);
+    return (!is_exact || addresses) && column->needs != PF_COLUMN_NEEDS_BRANCHES &&
+           (column->kept || column->of == PF_COLUMN_OF_FRAME);
 }
 
 const char *pf_tag_at(size_t index, const char **doc)
 {
     for (size_t i = 0; i < PF_COLUMN_COUNT; i++)
-        if (is_tag(&pf_report_columns[i]) && index-- == 0) {
+        if (is_tag(&pf_report_columns[i], true) && index-- == 0) {
             if (doc)
                 *doc = pf_report_columns[i].doc;
             return pf_report_columns[i].name;
@@ -57,7 +59,7 @@ int pf_tags_add(struct pf_tags *tags, const char *word, size_t bytes, struct per
     const int result = pf_report_columns_parse(&tags->report, name, found, &count, error);
     if (result < 0)
         return result;
-    if (!is_tag(found[0]))
+    if (!is_tag(found[0], tags->addresses))
         return fail_column(word, bytes, "does not describe samples", error);
     for (size_t i = 0; i < tags->count; i++)
         if (tags->columns[i] == found[0])
@@ -69,11 +71,12 @@ int pf_tags_add(struct pf_tags *tags, const char *word, size_t bytes, struct per
 
 /* ---- opening ----------------------------------------------------------------------------------------------------- */
 
-struct pf_tags *pf_tags_open(struct perfile_reader *reader, const struct perfile_allocator *allocator)
+struct pf_tags *pf_tags_open(struct perfile_reader *reader, const struct perfile_allocator *allocator, bool addresses)
 {
     struct pf_tags *tags = pf_new(allocator, sizeof(*tags));
     if (!tags)
         return NULL;
+    tags->addresses = addresses;
     tags->options = (struct perfile_output_options){.allocator = allocator, .report = &tags->report_options};
     pf_report_start(&tags->report, reader, &tags->options);
     pf_pairs_open(&tags->numbers, allocator);
@@ -100,6 +103,11 @@ int pf_tags_begin(struct pf_tags *tags, struct perfile_error *error)
 bool pf_tags_need_decoded(const struct pf_tags *tags)
 {
     return tags->report.keys.kept_count != 0;
+}
+
+bool pf_tags_need_addresses(const struct pf_tags *tags)
+{
+    return tags->report.layout.by_address;
 }
 
 bool pf_tags_need_parallelism(const struct pf_tags *tags)
@@ -173,7 +181,8 @@ uint32_t pf_tags_number(struct pf_tags *tags, const struct pf_profile_sample *sa
         return UINT32_MAX;
     if (pf_pairs_get(&tags->numbers, key, frame, &number))
         return number;
-    const struct pf_report_row row = {.key = key, .frame = frame, .samples = 1, .level = '.'};
+    const bool in_kernel = frame != PF_NO_SYMBOL && pf_profile_frame(report->profile, frame)->kind == PF_FRAME_KERNEL;
+    const struct pf_report_row row = {.key = key, .frame = frame, .samples = 1, .level = in_kernel ? 'k' : '.'};
     number = (uint32_t)tags->number_count;
     return make_texts(tags, &row) && pf_pairs_put(&tags->numbers, key, frame, number) ? number : UINT32_MAX;
 }

@@ -15,8 +15,11 @@ struct pf_tags;
 /* The column of that index that can be a tag, and what it shows; NULL after the last. */
 const char *pf_tag_at(size_t index, const char **doc);
 
-/* NULL when out of memory. The reader must live as long as the tags. */
-struct pf_tags *pf_tags_open(struct perfile_reader *reader, const struct perfile_allocator *allocator);
+/*
+ * NULL when out of memory. The reader must live as long as the tags. `addresses`: columns of exact addresses are allowed,
+ * for which the frames of samples must be addresses.
+ */
+struct pf_tags *pf_tags_open(struct perfile_reader *reader, const struct perfile_allocator *allocator, bool addresses);
 /* NULL is allowed. */
 void pf_tags_close(struct pf_tags *tags);
 /*
@@ -28,7 +31,9 @@ int pf_tags_add(struct pf_tags *tags, const char *word, size_t bytes, struct per
 int pf_tags_begin(struct pf_tags *tags, struct perfile_error *error);
 /* Whether samples must have all that was recorded: pf_profile_options.decoded. */
 bool pf_tags_need_decoded(const struct pf_tags *tags);
-/* The same of pf_profile_options.parallelism. */
+/* Whether their frames must be addresses: pf_frames_options.by_address. */
+bool pf_tags_need_addresses(const struct pf_tags *tags);
+/* Whether samples must have what pf_profile_options.parallelism adds. */
 bool pf_tags_need_parallelism(const struct pf_tags *tags);
 /* The profile that the samples are of, which is not closed with the tags. */
 void pf_tags_attach(struct pf_tags *tags, struct pf_profile *profile);

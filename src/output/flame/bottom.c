@@ -68,7 +68,7 @@ static int add_tag(struct pf_bottom *bottom, const struct pf_bottom_options *opt
         return add_profile_tag(bottom, options, word, bytes, error);
     if (!options->reader)
         return fail_level(options, word, bytes, error);
-    if (!bottom->tags && !(bottom->tags = pf_tags_open(options->reader, bottom->allocator)))
+    if (!bottom->tags && !(bottom->tags = pf_tags_open(options->reader, bottom->allocator, false)))
         return pf_fail_memory(error, "flame graph");
     const int tag = pf_tags_add(bottom->tags, word, bytes, error);
     if (tag == PERFILE_ERROR_ARGUMENT)
