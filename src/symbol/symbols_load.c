@@ -247,6 +247,8 @@ void pf_module_load(struct pf_symbols *symbols, struct pf_module_data *module)
         [PF_MODULE_JIT] = NULL,
     };
     module->public.looked_for = true;
+    if (!symbols->find.host) /* in a stream they come after its start */
+        pf_find_read_names(&symbols->find, symbols->reader);
     if (symbols->find.live && module->kind == PF_MODULE_ELF)
         load_mapped(symbols, module);
     else if (symbols->find.live && module->kind == PF_MODULE_VDSO)

@@ -49,6 +49,25 @@ sample misc=2 ip={0x7f0000000000 + offset:#x} pid=8 tid=8 time=3
         got = subprocess.run([*perfile, 'script', '-q', '-F', 'ip,sym', recording], stdout=subprocess.PIPE, text=True, check=True).stdout
         if ('vdso' in got) != expected:
             sys.exit(f'vdso of release {release}, misc {misc:#x}: {got}')
+    check_stream(folder, perfile, assemble, offset)
+
+
+def check_stream(folder, perfile, assemble, offset):
+    """Names of the host come after the start of a stream: a stack that was dumped at the first instruction of the function."""
+    text = f'''attr type=1 config=0 sample_type=IP|TID|TIME|REGS_USER|STACK_USER ids=1 name="cpu-clock" sample_id_all=1 sample_regs_user=0x180 sample_stack_user=16
+feature HOSTNAME s:"{os.uname().nodename}"
+feature OSRELEASE s:"{os.uname().release}"
+feature ARCH s:"x86_64"
+record MMAP misc=2 pid=8 tid=8 addr=0x7f0000000000 len=0x8000 pgoff=0 filename="[vdso]" | pid=8 tid=8 time=1
+record MMAP misc=2 pid=8 tid=8 addr=0x400000 len=0x8000 pgoff=0 filename="/gone" | pid=8 tid=8 time=1
+sample misc=2 ip={0x7f0000000000 + offset:#x} pid=8 tid=8 time=3 regs_user=2,0x7fff00000000,{0x7f0000000000 + offset:#x} stack_user=16,hex:{(0x401234).to_bytes(8, 'little').hex()}{'00' * 8},16
+'''
+    recording, converted = folder / 'stream.data', folder / 'converted.data'
+    recording.write_bytes(subprocess.check_output([*assemble, '--pipe'], input=text.encode()))
+    subprocess.run([*perfile, 'convert', '-q', '--unwind', '-o', converted, recording], check=True)
+    got = subprocess.run([*perfile, 'script', '-q', '-F', 'ip', converted], stdout=subprocess.PIPE, text=True, check=True).stdout
+    if got.split() != [f'{0x7f0000000000 + offset:x}', '401233']:
+        sys.exit(f'the stack of a stream: {got}')
 
 
 def main():
