@@ -36,7 +36,8 @@ fetch()
     cd "$folder"
 }
 
-# archive NAME FOLDER FLAGS...: lib/NAME.a of the sources whose names come on standard input, relative to the folder.
+# archive NAME FOLDER FLAGS...: lib/NAME.a of the sources whose names come on standard input, relative to the folder. Those that
+# match $small are compiled for size: what reads recordings is not among them.
 archive()
 {
     local name=$1 from=$2 objects=$prefix/objects/$1
@@ -45,8 +46,8 @@ archive()
     say "$name"
     rm -rf "$objects"
     mkdir -p "$objects" "$prefix/lib/pkgconfig" "$prefix/include"
-    (cd "$from" && xargs -P "$jobs" -I{} bash -c 'cd "$(dirname "$1")" &&
-        emcc -O2 -w -std=gnu11 "${@:3}" -c "$(basename "$1")" -o "$2/$(echo "$1" | tr / _).o"' \
+    (cd "$from" && small=${small:-} xargs -P "$jobs" -I{} bash -c 'level=-O2; [[ $1 != $small ]] || level="-Os -DZSTD_NO_INLINE"; cd "$(dirname "$1")" &&
+        emcc $level -w -std=gnu11 "${@:3}" -c "$(basename "$1")" -o "$2/$(echo "$1" | tr / _).o"' \
         bash {} "$objects" "$@")
     rm -f "$prefix/lib/$name.a"
     emar rcs "$prefix/lib/$name.a" "$objects"/*.o
@@ -66,16 +67,16 @@ libraries()
     fetch zlib libzstd elfutils
     zlib=$(echo "$folder"/sources/zlib-*/) zstd=$(echo "$folder"/sources/zstd-*/) elfutils=$(echo "$folder"/sources/elfutils-*/)
     printf '%s.c\n' adler32 compress crc32 deflate inffast inflate inftrees trees uncompr zutil | archive libz "$zlib"
-    cp "$zlib"/zlib.h "$zlib"/zconf.h "$prefix/include"
-    (cd "$zstd/lib" && ls common/*.c compress/*.c decompress/*.c) | archive libzstd "$zstd/lib" -DZSTD_DISABLE_ASM "-I$zstd/lib"
-    cp "$zstd"/lib/zstd.h "$zstd"/lib/zstd_errors.h "$prefix/include"
+    cp -p "$zlib"/zlib.h "$zlib"/zconf.h "$prefix/include"
+    (cd "$zstd/lib" && ls common/*.c compress/*.c decompress/*.c) | small='compress/*' archive libzstd "$zstd/lib" -DZSTD_DISABLE_ASM "-I$zstd/lib"
+    cp -p "$zstd"/lib/zstd.h "$zstd"/lib/zstd_errors.h "$prefix/include"
     cp "$tree/packaging/wasm/elfutils_rest.c" "$elfutils/lib/elfutils_rest.c"
     (cd "$elfutils" && ls libelf/*.c libdw/*.c libdwelf/*.c lib/next_prime.c lib/elfutils_rest.c) |
-        archive libelfutils "$elfutils" -D_GNU_SOURCE -DHAVE_CONFIG_H "-I$tree/packaging/wasm" -I. -I../lib -I../libelf -I../libdw -I../libebl -I../libdwelf \
+        small='*' archive libelfutils "$elfutils" -D_GNU_SOURCE -DHAVE_CONFIG_H "-I$tree/packaging/wasm" -I. -I../lib -I../libelf -I../libdw -I../libebl -I../libdwelf \
             -I../libdwfl "-I$prefix/include"
     mkdir -p "$prefix/include/elfutils"
-    (cd "$elfutils" && cp libelf/libelf.h libelf/gelf.h libelf/elf.h libdw/dwarf.h "$prefix/include" &&
-        cp libdw/libdw.h libdwelf/libdwelf.h libelf/elf-knowledge.h version.h "$prefix/include/elfutils")
+    (cd "$elfutils" && cp -p libelf/libelf.h libelf/gelf.h libelf/elf.h libdw/dwarf.h "$prefix/include" &&
+        cp -p libdw/libdw.h libdwelf/libdwelf.h libelf/elf-knowledge.h version.h "$prefix/include/elfutils")
     describe zlib "$(sed -n 's/^#define ZLIB_VERSION "\(.*\)"/\1/p' "$zlib/zlib.h")" z
     describe libzstd "${zstd##*zstd-}" zstd
     describe libelf "$(basename "$elfutils" | sed 's/elfutils-//')" elfutils
