@@ -159,17 +159,19 @@ def arguments(tracefs, call, as_call):
 def call_line(tracefs, call, tables):
     listed = arguments(tracefs, call, SAME.get(call) or (call[:-2] if call.endswith('32') else call))
     given = [kind for kind, calls in RETURNS.items() if call in calls.split()]
-    words = ['=' + kind for kind in given] + (listed or ([] if listed == [] else ['?']))
+    words = ['ARG({}, {})'.format(*argument.split(':')) for argument in listed or []]
     has = ', '.join(str({name: number for number, name in table.items()}.get(call, -1)) for table in tables.values())
-    start, end = f'CALL({call}, {has},', f'"{" ".join(words)}")'
-    return start + (' ' if len(start) + len(end) < 120 else '\n     ') + end
+    text = f'CALL({call}, {has}, {given[0].upper() if given else "NUMBER"}'
+    for word in words or ['NONE' if listed == [] else 'UNKNOWN']:
+        text += (', ' if len(text.split('\n')[-1]) + len(word) < 117 else ',\n     ') + word
+    return text + ')'
 
 
 DOC = '''/* SPDX-License-Identifier: MIT */
 /*
- * All system calls: CALL(name, its number on {machines},
- * "=RESULT ARGUMENT:KIND ..."). -1: the machine does not have the call. "?": its arguments are not known. Made by
- * tools/syscalls.py.
+ * All system calls: CALL(name, its number on {machines}, RESULT, arguments), each
+ * argument as ARG(name, kind). -1: the machine does not have the call. NONE: it has no arguments; UNKNOWN: they are not
+ * known. Made by tools/syscalls.py.
  */
 '''
 

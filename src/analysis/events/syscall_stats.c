@@ -39,13 +39,13 @@ void pf_syscall_stats_close(struct pf_syscall_stats *stats)
 
 static int64_t fd_of(const struct pf_syscall_call *call)
 {
-    const int fd = pf_syscall_find_argument(call->call, "fd");
+    const int fd = pf_syscall_find_fd(call->call);
     return fd < 0 || !call->entered ? -1 : (int32_t)call->arguments[fd];
 }
 
 static const char *path_of(const struct pf_syscall_call *call)
 {
-    const int fd = pf_syscall_find_argument(call->call, "fd");
+    const int fd = pf_syscall_find_fd(call->call);
     return fd < 0 ? NULL : call->names.of[fd];
 }
 

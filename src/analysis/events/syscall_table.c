@@ -13,8 +13,45 @@ enum {
     CALL_COUNT
 };
 
+/* What arguments are: numbers, and sets of named values. */
+enum kind {
+    KIND_none,
+    KIND_unknown,
+    KIND_hex,
+    KIND_ptr,
+    KIND_text,
+    KIND_i32,
+    KIND_pid,
+    KIND_u32,
+    KIND_i64,
+    KIND_u64,
+    KIND_fd,
+    KIND_dirfd,
+    KIND_mode,
+#define SET(kind, how) KIND_##kind,
+#define VALUE(kind, number, name)
+#include "analysis/events/syscalls/values.def"
+#undef SET
+#undef VALUE
+    KIND_COUNT
+};
+
+#define ARG(name, kind)                                                                                                \
+    {                                                                                                                  \
+#name, KIND_##kind                                                                                             \
+    }
+#define NONE                                                                                                           \
+    {                                                                                                                  \
+        NULL, KIND_none                                                                                                \
+    }
+#define UNKNOWN                                                                                                        \
+    {                                                                                                                  \
+        NULL, KIND_unknown                                                                                             \
+    }
+
 static const struct pf_syscall calls[] = {
-#define CALL(name, x86_64, i386, arm64, arm, riscv64, s390x, ppc64, signature) {#name, signature},
+#define CALL(name, x86_64, i386, arm64, arm, riscv64, s390x, ppc64, result, ...)                                       \
+    {#name, PF_RESULT_##result, {__VA_ARGS__}},
 #include "analysis/events/syscalls/calls.def"
 #undef CALL
 };
@@ -31,7 +68,7 @@ enum { ARM_FIRST = 0xf0000, ARM_ROW = 1000, ROW_COUNT = 1024, END_OF_ROWS = ROW_
 
 /* The call of each row plus one; 0 where the machine has no call of that number. */
 static const uint16_t rows[PF_ABI_UNKNOWN + 1][END_OF_ROWS] = {
-#define CALL(name, x86_64, i386, arm64, arm, riscv64, s390x, ppc64, signature)                                         \
+#define CALL(name, x86_64, i386, arm64, arm, riscv64, s390x, ppc64, ...)                                               \
     IN_ROW(PF_ABI_X86_64, x86_64, name), IN_ROW(PF_ABI_I386, i386, name), IN_ROW(PF_ABI_ARM64, arm64, name),           \
         IN_ROW(PF_ABI_ARM, arm, name), IN_ROW(PF_ABI_RISCV64, riscv64, name), IN_ROW(PF_ABI_S390X, s390x, name),       \
         IN_ROW(PF_ABI_PPC64, ppc64, name),
@@ -143,51 +180,67 @@ const char *pf_errno_text(uint64_t number)
 
 /* ---- arguments --------------------------------------------------------------------------------------------------- */
 
-enum how { MASK, ENUM, CODE, FUTEX, SOCKTYPE, CLONE };
+enum how { NUMBER, MASK, ENUM, CODE, FUTEX, SOCKTYPE, CLONE };
 
-struct value {
-    const char *kind;
+static const struct value {
+    enum kind kind;
     uint32_t number;
     const char *name;
-};
-
+} values[] = {
 #define SET(kind, how)
-#define VALUE(kind, number, name) {#kind, number, name},
-static const struct value values[] = {
+#define VALUE(kind, number, name) {KIND_##kind, number, name},
 #include "analysis/events/syscalls/values.def"
-};
 #undef SET
 #undef VALUE
+};
+
+/* Where the values of a set start: they stand after each other. */
+enum {
+#define JOINED(a, b) a##b
+#define AT_LINE(line) JOINED(VALUE_, line)
+#define SET(kind, how) FIRST_##kind, BEFORE_##kind = FIRST_##kind - 1,
+#define VALUE(kind, number, name) AT_LINE(__LINE__),
+#include "analysis/events/syscalls/values.def"
+#undef SET
+#undef VALUE
+};
 
 static const struct set {
-    const char *kind;
     enum how how;
-} sets[] = {
-#define SET(kind, how) {#kind, how},
+    unsigned first; /* of `values` */
+} sets[KIND_COUNT] = {
+#define SET(kind, how) [KIND_##kind] = {how, FIRST_##kind},
 #define VALUE(kind, number, name)
 #include "analysis/events/syscalls/values.def"
 #undef SET
 #undef VALUE
 };
 
-/* The value of this kind with this number; false when no value has it. */
-static bool put_named(struct pf_text *out, const char *kind, uint64_t number)
+/* The next value of the kind after `value`, the first one of NULL; NULL after the last. */
+static const struct value *next_value(enum kind kind, const struct value *value)
 {
-    for (size_t i = 0; i < PF_COUNT(values); i++)
-        if (values[i].number == number && strcmp(values[i].kind, kind) == 0) {
-            pf_put_string(out, values[i].name);
+    value = value ? value + 1 : &values[sets[kind].first];
+    return value < values + PF_COUNT(values) && value->kind == kind ? value : NULL;
+}
+
+/* The value of this kind with this number; false when no value has it. */
+static bool put_named(struct pf_text *out, enum kind kind, uint64_t number)
+{
+    for (const struct value *value = NULL; (value = next_value(kind, value)) != NULL;)
+        if (value->number == number) {
+            pf_put_string(out, value->name);
             return true;
         }
     return false;
 }
 
-static void put_enum(struct pf_text *out, const char *kind, uint64_t number)
+static void put_enum(struct pf_text *out, enum kind kind, uint64_t number)
 {
     if (!put_named(out, kind, number))
         pf_put_signed(out, (int32_t)number);
 }
 
-static void put_code(struct pf_text *out, const char *kind, uint64_t number)
+static void put_code(struct pf_text *out, enum kind kind, uint64_t number)
 {
     if (put_named(out, kind, number))
         return;
@@ -196,15 +249,15 @@ static void put_code(struct pf_text *out, const char *kind, uint64_t number)
 }
 
 /* Bits by name; what is left in hexadecimal. */
-static void put_mask(struct pf_text *out, const char *kind, uint64_t number, bool started)
+static void put_mask(struct pf_text *out, enum kind kind, uint64_t number, bool started)
 {
     const bool zero = number == 0;
-    for (size_t i = 0; i < PF_COUNT(values); i++) {
-        const uint32_t bits = values[i].number;
-        if (strcmp(values[i].kind, kind) != 0 || (bits ? (number & bits) != bits : !zero))
+    for (const struct value *value = NULL; (value = next_value(kind, value)) != NULL;) {
+        const uint32_t bits = value->number;
+        if (bits ? (number & bits) != bits : !zero)
             continue;
         pf_put_string(out, started ? "|" : "");
-        pf_put_string(out, values[i].name);
+        pf_put_string(out, value->name);
         number &= ~(uint64_t)bits;
         started = true;
     }
@@ -217,7 +270,7 @@ static void put_mask(struct pf_text *out, const char *kind, uint64_t number, boo
 static void put_open(struct pf_text *out, enum pf_abi abi, uint64_t number)
 {
     const bool of_arm = abi == PF_ABI_ARM || abi == PF_ABI_ARM64;
-    const char *kind = of_arm ? "open_arm" : abi == PF_ABI_PPC64 ? "open_ppc" : "open";
+    const enum kind kind = of_arm ? KIND_open_arm : abi == PF_ABI_PPC64 ? KIND_open_ppc : KIND_open;
     enum { READING = 3 };
     if (!(number & READING))
         pf_put_string(out, "RDONLY");
@@ -254,7 +307,7 @@ static void put_mode(struct pf_text *out, uint64_t mode)
 static void put_futex(struct pf_text *out, uint64_t number)
 {
     enum { PRIVATE = 128, CLOCK_REALTIME_BIT = 256 };
-    put_enum(out, "futex", number & ~(uint64_t)(PRIVATE | CLOCK_REALTIME_BIT));
+    put_enum(out, KIND_futex, number & ~(uint64_t)(PRIVATE | CLOCK_REALTIME_BIT));
     pf_put_string(out, number & PRIVATE ? "|PRIVATE_FLAG" : "");
     pf_put_string(out, number & CLOCK_REALTIME_BIT ? "|CLOCK_REALTIME" : "");
 }
@@ -264,7 +317,7 @@ static void put_socktype(struct pf_text *out, uint64_t number)
     enum { NONBLOCK = 04000, CLOEXEC = 02000000 };
     const uint64_t type = number & 15;
     if (type)
-        put_enum(out, "socktype", type);
+        put_enum(out, KIND_socktype, type);
     if (number & CLOEXEC)
         pf_put_string(out, type ? "|CLOEXEC" : "CLOEXEC");
     if (number & NONBLOCK)
@@ -276,36 +329,30 @@ static void put_clone(struct pf_text *out, uint64_t number)
 {
     const uint64_t flags = number & ~(uint64_t)0x7f, signal = number & 0x7f;
     if (flags)
-        put_mask(out, "clone", flags, false);
+        put_mask(out, KIND_clone, flags, false);
     if (signal) {
         pf_put_string(out, flags ? "|SIG" : "SIG");
-        put_enum(out, "signal", signal);
+        put_enum(out, KIND_signal, signal);
     }
 }
 
-static const struct set *find_set(const char *kind)
-{
-    for (size_t i = 0; i < PF_COUNT(sets); i++)
-        if (strcmp(sets[i].kind, kind) == 0)
-            return &sets[i];
-    return NULL;
-}
-
-static void put_set(struct pf_text *out, const struct set *set, enum pf_abi abi, uint64_t number)
+static void put_set(struct pf_text *out, enum kind kind, enum pf_abi abi, uint64_t number)
 {
     number &= UINT32_MAX;
-    switch (set->how) {
+    switch (sets[kind].how) {
+    case NUMBER:
+        break;
     case MASK:
-        if (strcmp(set->kind, "open") == 0)
+        if (kind == KIND_open)
             put_open(out, abi, number);
         else
-            put_mask(out, set->kind, number, false);
+            put_mask(out, kind, number, false);
         break;
     case ENUM:
-        put_enum(out, set->kind, number);
+        put_enum(out, kind, number);
         break;
     case CODE:
-        put_code(out, set->kind, number);
+        put_code(out, kind, number);
         break;
     case FUTEX:
         put_futex(out, number);
@@ -318,16 +365,6 @@ static void put_set(struct pf_text *out, const struct set *set, enum pf_abi abi,
         break;
     }
 }
-
-enum number_kind { HEX, SIGNED, UNSIGNED, SIGNED_WIDE, UNSIGNED_WIDE, FD, DIRFD, MODE };
-
-static const struct {
-    const char *kind;
-    enum number_kind as;
-} numbers[] = {
-    {"hex", HEX},         {"ptr", HEX},           {"text", HEX}, {"i32", SIGNED},  {"pid", SIGNED}, {"u32", UNSIGNED},
-    {"i64", SIGNED_WIDE}, {"u64", UNSIGNED_WIDE}, {"fd", FD},    {"dirfd", DIRFD}, {"mode", MODE},
-};
 
 static void put_hex(struct pf_text *out, uint64_t number)
 {
@@ -349,23 +386,24 @@ static void put_fd(struct pf_text *out, int32_t fd, const char *name, bool of_di
     }
 }
 
-static void put_number(struct pf_text *out, enum number_kind as, enum pf_abi abi, uint64_t number)
+static void put_number(struct pf_text *out, enum kind kind, enum pf_abi abi, uint64_t number)
 {
     const bool narrow = pf_abi_is_narrow(abi);
-    switch (as) {
-    case SIGNED:
+    switch (kind) {
+    case KIND_i32:
+    case KIND_pid:
         pf_put_signed(out, (int32_t)number);
         break;
-    case UNSIGNED:
+    case KIND_u32:
         pf_put_unsigned(out, (uint32_t)number);
         break;
-    case SIGNED_WIDE:
+    case KIND_i64:
         pf_put_signed(out, narrow ? (int32_t)number : (int64_t)number);
         break;
-    case UNSIGNED_WIDE:
+    case KIND_u64:
         pf_put_unsigned(out, narrow ? (uint32_t)number : number);
         break;
-    case MODE:
+    case KIND_mode:
         put_mode(out, number & 0xffff);
         break;
     default:
@@ -373,73 +411,49 @@ static void put_number(struct pf_text *out, enum number_kind as, enum pf_abi abi
     }
 }
 
-/* One word of a signature. */
-struct word {
-    char name[32], kind[24];
-};
-
-/* Reads the next argument after *at. Returns false at the end. */
-static bool next_word(const char **at, struct word *word)
+static void put_value(struct pf_text *out, enum pf_abi abi, enum kind kind, uint64_t number, const char *name)
 {
-    const char *start = *at + strspn(*at, " ");
-    while (*start == '=') {
-        start += strcspn(start, " ");
-        start += strspn(start, " ");
-    }
-    const size_t length = strcspn(start, " "), name = strcspn(start, ": ");
-    *at = start + length;
-    if (!length || *start == '?' || name >= length)
-        return false;
-    snprintf(word->name, sizeof(word->name), "%.*s", (int)name, start);
-    snprintf(word->kind, sizeof(word->kind), "%.*s", (int)(length - name - 1), start + name + 1);
-    return true;
-}
-
-static void put_value(struct pf_text *out, enum pf_abi abi, const char *kind, uint64_t number, const char *name)
-{
-    const struct set *set = find_set(kind);
-    size_t i = 0;
-    if (set) {
-        put_set(out, set, abi, number);
-        return;
-    }
-    while (i < PF_COUNT(numbers) && strcmp(numbers[i].kind, kind) != 0)
-        i++;
-    const enum number_kind as = i < PF_COUNT(numbers) ? numbers[i].as : HEX;
-    if (as == FD || as == DIRFD) {
-        put_fd(out, (int32_t)number, name, as == DIRFD);
+    if (sets[kind].how != NUMBER) {
+        put_set(out, kind, abi, number);
+    } else if (kind == KIND_fd || kind == KIND_dirfd) {
+        put_fd(out, (int32_t)number, name, kind == KIND_dirfd);
     } else if (name) {
         pf_put_string(out, "\"");
         pf_put_name(out, name);
         pf_put_string(out, "\"");
     } else {
-        put_number(out, as, abi, number);
+        put_number(out, kind, abi, number);
     }
 }
 
 /* What is 0 is left out, but for kinds of which 0 says something. */
-static bool says_nothing(const char *kind, uint64_t number)
+static bool says_nothing(enum kind kind, uint64_t number)
 {
-    static const char *const reported[] = {"fd", "dirfd", "whence", "clock", "rlimit", "futex", "how", "sigmask"};
-    for (size_t i = 0; i < PF_COUNT(reported); i++)
-        if (strcmp(reported[i], kind) == 0)
-            return false;
-    return number == 0;
+    static const bool reported[KIND_COUNT] = {
+        [KIND_fd] = true,     [KIND_dirfd] = true, [KIND_whence] = true,  [KIND_clock] = true,
+        [KIND_rlimit] = true, [KIND_futex] = true, [KIND_sigmask] = true,
+    };
+    return number == 0 && !reported[kind];
 }
 
 /* Arguments that do not matter, given others: the mode of a file that is not created, the file of no mapping of one. */
-static bool is_unused(const struct pf_syscall *call, const char *argument,
+static bool is_unused(const struct pf_syscall *call, const struct pf_syscall_argument *listed, unsigned at,
                       const uint64_t arguments[PF_SYSCALL_ARGUMENTS])
 {
     enum { CREATES = 020000100, ANONYMOUS = 0x20, SETTLS = 0x80000 }; /* O_CREAT, and what of O_TMPFILE is its own */
-    if (strcmp(argument, "mode") == 0 && strcmp(call->name, "openat") == 0)
-        return !(arguments[2] & CREATES);
-    if (strcmp(argument, "mode") == 0 && strcmp(call->name, "open") == 0)
-        return !(arguments[1] & CREATES);
-    if (strncmp(call->name, "mmap", 4) == 0 && arguments[3] & ANONYMOUS)
-        return strcmp(argument, "fd") == 0 || strcmp(argument, "off") == 0 || strcmp(argument, "pgoff") == 0;
-    return strcmp(call->name, "clone") == 0 && strcmp(argument, "tls") == 0 &&
-           !((arguments[0] | arguments[1]) & SETTLS);
+    switch (call - calls) {
+    case CALL_openat:
+        return listed[at].kind == KIND_mode && !(arguments[2] & CREATES);
+    case CALL_open:
+        return listed[at].kind == KIND_mode && !(arguments[1] & CREATES);
+    case CALL_mmap:
+    case CALL_mmap2:
+        return at >= 4 && arguments[3] & ANONYMOUS; /* the file and the offset in it */
+    case CALL_clone:
+        return strcmp(listed[at].name, "tls") == 0 && !((arguments[0] | arguments[1]) & SETTLS);
+    default:
+        return false;
+    }
 }
 
 static void put_unknown(struct pf_text *out, const uint64_t arguments[PF_SYSCALL_ARGUMENTS])
@@ -455,66 +469,64 @@ static void put_unknown(struct pf_text *out, const uint64_t arguments[PF_SYSCALL
 }
 
 /* Most architectures have the arguments of clone in another order than x86-64, and some those of mmap in memory. */
-static const char *signature_of(enum pf_abi abi, const struct pf_syscall *call)
+static const struct pf_syscall_argument *signature_of(enum pf_abi abi, const struct pf_syscall *call)
 {
+    static const struct pf_syscall_argument unknown[] = {UNKNOWN}, in_memory[] = {ARG(arg, ptr), NONE},
+                                            clone_s390x[] = {ARG(newsp, hex),         ARG(clone_flags, clone),
+                                                             ARG(parent_tidptr, ptr), ARG(child_tidptr, ptr),
+                                                             ARG(tls, hex),           NONE},
+                                            clone_others[] = {ARG(clone_flags, clone), ARG(newsp, hex),
+                                                              ARG(parent_tidptr, ptr), ARG(tls, hex),
+                                                              ARG(child_tidptr, ptr),  NONE};
     if (!call)
-        return "?";
-    if (strcmp(call->name, "clone") == 0 && abi == PF_ABI_S390X)
-        return "newsp:hex clone_flags:clone parent_tidptr:ptr child_tidptr:ptr tls:hex";
-    if (strcmp(call->name, "clone") == 0 && abi != PF_ABI_X86_64)
-        return "clone_flags:clone newsp:hex parent_tidptr:ptr tls:hex child_tidptr:ptr";
-    if (strcmp(call->name, "mmap") == 0 && (abi == PF_ABI_I386 || abi == PF_ABI_S390X))
-        return "arg:ptr";
-    return call->signature;
+        return unknown;
+    if (call == &calls[CALL_clone] && abi != PF_ABI_X86_64)
+        return abi == PF_ABI_S390X ? clone_s390x : clone_others;
+    if (call == &calls[CALL_mmap] && (abi == PF_ABI_I386 || abi == PF_ABI_S390X))
+        return in_memory;
+    return call->arguments;
 }
 
 void pf_syscall_put_arguments(struct pf_text *out, enum pf_abi abi, const struct pf_syscall *call,
                               const uint64_t arguments[PF_SYSCALL_ARGUMENTS], const struct pf_syscall_names *names)
 {
-    const char *at = signature_of(abi, call);
-    struct word word;
+    const struct pf_syscall_argument *listed = signature_of(abi, call);
     bool started = false;
-    if (strchr(at, '?')) {
+    if (listed->kind == KIND_unknown) {
         put_unknown(out, arguments);
         return;
     }
-    for (unsigned i = 0; i < PF_SYSCALL_ARGUMENTS && next_word(&at, &word); i++) {
+    for (unsigned i = 0; i < PF_SYSCALL_ARGUMENTS && listed[i].name; i++) {
         const char *name = names ? names->of[i] : NULL;
-        if ((says_nothing(word.kind, arguments[i]) && !name) || is_unused(call, word.name, arguments))
+        if ((says_nothing(listed[i].kind, arguments[i]) && !name) || is_unused(call, listed, i, arguments))
             continue;
         pf_put_string(out, started ? ", " : "");
-        pf_put_string(out, word.name);
+        pf_put_string(out, listed[i].name);
         pf_put_string(out, ": ");
-        put_value(out, abi, word.kind, arguments[i], name);
+        put_value(out, abi, listed[i].kind, arguments[i], name);
         started = true;
     }
 }
 
-int pf_syscall_find_argument(const struct pf_syscall *call, const char *kind)
+int pf_syscall_find_fd(const struct pf_syscall *call)
 {
-    const char *at = call ? call->signature : "";
-    struct word word;
-    for (int i = 0; i < PF_SYSCALL_ARGUMENTS && next_word(&at, &word); i++)
-        if (strcmp(word.kind, kind) == 0)
+    for (int i = 0; call && i < PF_SYSCALL_ARGUMENTS && call->arguments[i].name; i++)
+        if (call->arguments[i].kind == KIND_fd)
             return i;
     return -1;
 }
 
 bool pf_syscall_never_returns(const struct pf_syscall *call)
 {
-    return call && (strcmp(call->name, "exit") == 0 || strcmp(call->name, "exit_group") == 0);
+    return call == &calls[CALL_exit] || call == &calls[CALL_exit_group];
 }
 
 bool pf_syscall_returns_elsewhere(const struct pf_syscall *call)
 {
-    return call && (strcmp(call->name, "rt_sigreturn") == 0 || strcmp(call->name, "sigreturn") == 0);
+    return call == &calls[CALL_rt_sigreturn] || call == &calls[CALL_sigreturn];
 }
 
 enum pf_syscall_result pf_syscall_result_kind(const struct pf_syscall *call)
 {
-    static const char *const kinds[] = {"=number", "=fd", "=hex", "=pid", "=timeout"};
-    for (unsigned i = 0; call && i < PF_COUNT(kinds); i++)
-        if (strncmp(call->signature, kinds[i], strlen(kinds[i])) == 0)
-            return i;
-    return PF_RESULT_NUMBER;
+    return call ? call->result : PF_RESULT_NUMBER;
 }

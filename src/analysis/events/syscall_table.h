@@ -20,9 +20,24 @@ enum pf_abi {
     PF_ABI_UNKNOWN,
 };
 
+enum pf_syscall_result {
+    PF_RESULT_NUMBER,
+    PF_RESULT_FD,
+    PF_RESULT_HEX,
+    PF_RESULT_PID,
+    PF_RESULT_TIMEOUT, /* 0: nothing came in time */
+};
+
+enum { PF_SYSCALL_ARGUMENTS = 6 };
+
+/* See syscalls/calls.def. */
 struct pf_syscall {
     const char *name;
-    const char *signature; /* "=fd dfd:dirfd filename:text", see syscalls/calls.def */
+    enum pf_syscall_result result;
+    struct pf_syscall_argument {
+        const char *name; /* NULL after the last one */
+        unsigned kind;
+    } arguments[PF_SYSCALL_ARGUMENTS];
 };
 
 /* That of a machine (uname -m, NULL: not known) for programs of 64 or of 32 bits. */
@@ -41,22 +56,13 @@ const char *pf_errno_text(uint64_t number);
 /* The name or "syscall_42". */
 const char *pf_syscall_label(const struct pf_syscall *call, uint64_t number, char buffer[32]);
 
-enum { PF_SYSCALL_ARGUMENTS = 6 };
-
 bool pf_syscall_never_returns(const struct pf_syscall *call);
 /* The end of a signal handler: the kernel does not report its return under its number. */
 bool pf_syscall_returns_elsewhere(const struct pf_syscall *call);
 
-enum pf_syscall_result {
-    PF_RESULT_NUMBER,
-    PF_RESULT_FD,
-    PF_RESULT_HEX,
-    PF_RESULT_PID,
-    PF_RESULT_TIMEOUT, /* 0: nothing came in time */
-};
 enum pf_syscall_result pf_syscall_result_kind(const struct pf_syscall *call);
-/* Returns the argument of a kind, such as "fd"; -1 when the call has none. */
-int pf_syscall_find_argument(const struct pf_syscall *call, const char *kind);
+/* Returns the first argument that is a file descriptor; -1 when the call does not have one. */
+int pf_syscall_find_fd(const struct pf_syscall *call);
 
 /* What an argument names, when it is known; NULL: it is not. */
 struct pf_syscall_names {

@@ -343,7 +343,7 @@ static bool name_arguments(struct pf_syscalls *syscalls, const struct binding *b
             !(call->names.of[i] = pf_map_text(&syscalls->texts, &syscalls->arena, (const char *)bytes.data,
                                               strnlen((const char *)bytes.data, (size_t)bytes.bytes))))
             return false;
-    const int fd = syscalls->files.used ? pf_syscall_find_argument(call->call, "fd") : -1;
+    const int fd = syscalls->files.used ? pf_syscall_find_fd(call->call) : -1;
     if (fd >= 0)
         call->names.of[fd] = file_of(syscalls, pid, call->arguments[fd]);
     return true;
