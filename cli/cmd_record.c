@@ -35,10 +35,11 @@
 static const struct pf_option what_options[] = {
     EVENTS("The events, in perf's syntax: cycles:u, cpu-clock, sched:sched_switch, cpu/event=0x3c/, {a,b}:S. perfile "
            "list shows those of this machine. The default is the best one for sampling, which is printed."),
-    PF_ROW(
-        TEXT, "filter", 0, "FILTER", AT(filters),
-        "Only record the preceding tracepoint, or all that a wildcard matches, if its fields match: 'prev_pid != 0'.",
-        .set = pf_add_event_filter),
+    PF_ROW(TEXT, "filter", 0, "FILTER", AT(filters),
+           "Only record the preceding tracepoint, or all that a wildcard matches, if its fields match: 'prev_pid != "
+           "0'; of a "
+           "hardware trace only these addresses: 'filter 0x1200/0x80@/bin/prog'.",
+           .set = pf_add_event_filter),
     PF_FLAG("exclude-perf", 0, .set = pf_exclude_self, "Do not record the preceding tracepoint for perfile itself."),
     PF_ROW(LINES, "probe", 0, "[FILE:]DEFINITION", AT(probes),
            "Add this probe of a program, a library or the kernel, record it and remove it at the end: libc:malloc, "
@@ -126,7 +127,16 @@ static const struct pf_option file_options[] = {
         "the command keeps its priority. Without it root's recordings run with the nice value -20."),
     TEXT("mmap-pages", 'm', "SIZE", ring_size,
          "The buffer size per CPU: pages, or bytes with K or M [4M, with --call-graph auto 8M; less on machines with "
-         "many CPUs or little memory, and for users that may not lock more]."),
+         "many CPUs or little memory, and for users that may not lock more]; after a comma that of the buffers for AUX "
+         "data [4M, 128K for ordinary users]."),
+    PF_ROW(TEXT, "snapshot", 'S', "HOW", AT(aux_snapshot),
+           "Of hardware traces only record what the buffers for AUX data hold, on SIGUSR2 and the command snapshot; e "
+           "also does so at the end, and a size such as 1M is that of these buffers.",
+           .usual = ""),
+    PF_ROW(TEXT, "aux-sample", 0, "SIZE", AT(aux_sample),
+           "Of a hardware trace only record the newest SIZE bytes with each sample of the other events of its group: "
+           "{intel_pt//u,cycles:u}.",
+           .usual = "4096"),
     PF_ROW(NUMBER, "compression-level", 'z', "N", PF_AT(write.level),
            "Compress the records, from 1 (fast, the default) to 22 (small).", .first = true, .usual = "1"),
     PF_ROW(SIZE, "max-size", 0, "BYTES", AT(max_bytes),
@@ -272,24 +282,78 @@ static int read_frequency(struct run *run)
     return PF_STATUS_USAGE;
 }
 
-static int read_ring_size(struct run *run)
+/* A number of units of `scale` bytes, or of bytes with a unit; false: neither, or too much. */
+static bool parse_size(const char *text, uint64_t scale, const char **rest, uint64_t *bytes)
 {
     static const char units[] = "BKMG";
-    const char *text = run->settings->record.ring_size, *rest, *unit;
-    uint64_t number, scale = (uint64_t)sysconf(_SC_PAGESIZE);
+    uint64_t number;
+    const char *unit;
+
+    if (!parse_integer(text, rest, &number) || number > RING_BYTES_MAX)
+        return false;
+    unit = **rest ? strchr(units, toupper((unsigned char)**rest)) : NULL;
+    *rest += unit != NULL;
+    *bytes = number * (unit ? 1ull << 10 * (unit - units) : scale);
+    return *bytes <= RING_BYTES_MAX;
+}
+
+/* Areas of AUX data have a power of two of pages. */
+static uint64_t round_up(uint64_t bytes)
+{
+    uint64_t power = (uint64_t)sysconf(_SC_PAGESIZE);
+
+    while (power < bytes)
+        power *= 2;
+    return bytes ? power : 0;
+}
+
+static int read_ring_size(struct run *run)
+{
+    const char *text = run->settings->record.ring_size, *rest;
+    const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
 
     if (!text)
         return PF_STATUS_OK;
-    bool good = parse_integer(text, &rest, &number) && number && number <= RING_BYTES_MAX;
-    if (good && *rest) {
-        unit = strchr(units, toupper((unsigned char)*rest));
-        good = unit && !rest[1];
-        scale = unit ? 1ull << 10 * (unit - units) : 0;
-    }
-    run->options.mmap_bytes = good ? number * scale : 0;
-    return good && run->options.mmap_bytes <= RING_BYTES_MAX
+    bool good = *text == ',' || (parse_size(text, page, &rest, &run->options.mmap_bytes) && run->options.mmap_bytes);
+    if (*text == ',')
+        rest = text;
+    if (good && *rest == ',')
+        good = parse_size(rest + 1, page, &rest, &run->options.aux_bytes) && run->options.aux_bytes;
+    run->options.aux_bytes = round_up(run->options.aux_bytes);
+    return good && !*rest ? PF_STATUS_OK
+                          : refuse(run, "mmap-pages", text,
+                                   "a number of pages, or of bytes with B, K, M or G, of at most 1G, and another one "
+                                   "after a comma for AUX data");
+}
+
+/* "e", a size, or both: a snapshot at the end, and the size of the areas. */
+static int read_snapshot(struct run *run)
+{
+    const char *text = run->settings->record.aux_snapshot, *rest = text;
+    uint64_t bytes = 0;
+
+    if (!text)
+        return PF_STATUS_OK;
+    const bool at_end = *rest == 'e';
+    rest += at_end;
+    if ((*rest && !parse_size(rest, 1, &rest, &bytes)) || *rest)
+        return refuse(run, "snapshot", text, "e (one more at the end), a size such as 1M, or both: e1M");
+    run->options.aux_mode = at_end ? PERFILE_RECORDER_AUX_LAST_SNAPSHOT : PERFILE_RECORDER_AUX_SNAPSHOTS;
+    run->options.aux_bytes = bytes ? round_up(bytes) : run->options.aux_bytes;
+    return PF_STATUS_OK;
+}
+
+static int read_aux_sample(struct run *run)
+{
+    enum { MOST = 65400 };
+    const char *text = run->settings->record.aux_sample, *rest;
+
+    if (!text)
+        return PF_STATUS_OK;
+    return parse_size(text, 1, &rest, &run->options.aux_sample_bytes) && !*rest && run->options.aux_sample_bytes &&
+                   run->options.aux_sample_bytes <= MOST
                ? PF_STATUS_OK
-               : refuse(run, "mmap-pages", text, "a number of pages, or of bytes with B, K, M or G, of at most 1G");
+               : refuse(run, "aux-sample", text, "a number of bytes of at most 65400");
 }
 
 static int read_delay(struct run *run)
@@ -372,8 +436,8 @@ static int read_options(struct run *run)
         run->options.branch_filter = "any";
     if ((record->frame_pointers || (!record->events && !pf_called_perf())) && !run->options.call_graph)
         run->options.call_graph = pf_usual_call_graph();
-    if ((status = read_frequency(run)) || (status = read_ring_size(run)) || (status = read_delay(run)) ||
-        (status = read_fail_on_lost(run)))
+    if ((status = read_frequency(run)) || (status = read_ring_size(run)) || (status = read_snapshot(run)) ||
+        (status = read_aux_sample(run)) || (status = read_delay(run)) || (status = read_fail_on_lost(run)))
         return status;
     run->named = run->options.pids || run->options.tids || run->options.user;
     if (run->options.cpus && !run->named)
@@ -844,6 +908,19 @@ static void print_unwinding(const struct run *run)
     putc('\n', stderr);
 }
 
+static void print_aux(const struct run *run)
+{
+    const struct perfile_recorder_counts *counts = perfile_recorder_counts_get(run->recorder);
+    char text[PF_COUNTED_BYTES];
+
+    if (counts->aux_bytes)
+        pf_message("%s: %s of AUX data", run->verb, pf_counted(counts->aux_bytes, "bytes", text));
+    if (counts->aux_truncated)
+        pf_message("%s: the kernel had AUX data with gaps %s: use larger buffers for it (-m ,SIZE), a shorter time, or "
+                   "less of a trace (a filter)",
+                   run->verb, pf_counted(counts->aux_truncated, "times", text));
+}
+
 static void print_summary(const struct run *run)
 {
     const struct perfile_recorder_counts *counts = perfile_recorder_counts_get(run->recorder);
@@ -861,6 +938,7 @@ static void print_summary(const struct run *run)
                    pf_counted(counts->throttled, "times", text));
     if (counts->lost)
         print_losses(run, samples);
+    print_aux(run);
     print_unwinding(run);
 }
 

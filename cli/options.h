@@ -41,6 +41,8 @@ struct pf_record_settings {
     const char *tracefs; /* the folder of their files; NULL: that of this machine */
     const char *frequency;
     const char *ring_size;
+    const char *aux_sample;
+    const char *aux_snapshot;
     const char *fail_on_lost;
     const char *delay;
     const char *control;

@@ -138,6 +138,20 @@ struct perfile_recorder_options {
     void (*note)(void *context, const char *sentence);
     void *note_context;
     const struct perfile_recorder_stage *stage; /* for the call graph "auto"; NULL means none */
+    /* Of events that write a hardware trace (intel_pt//, arm_spe//, cs_etm//), which is AUX data: */
+    uint64_t aux_bytes; /* of each buffer of AUX data, a power of two; 0: chosen */
+    /*
+     * Not 0: instead of all of it, samples of the other events of such an event's group have so many bytes of it, the
+     * newest ones; at most 65400.
+     */
+    uint64_t aux_sample_bytes;
+    unsigned aux_mode; /* enum perfile_recorder_aux */
+};
+/* Which AUX data is recorded. */
+enum perfile_recorder_aux {
+    PERFILE_RECORDER_AUX_ALL,
+    PERFILE_RECORDER_AUX_SNAPSHOTS,    /* the newest, as much as its buffer holds, whenever _snapshot is called */
+    PERFILE_RECORDER_AUX_LAST_SNAPSHOT /* and once more by _stop */
 };
 #define PERFILE_RECORDER_OPTIONS_INIT PERFILE_SIZED(struct perfile_recorder_options)
 
@@ -210,7 +224,9 @@ struct perfile_recorder_counts {
     uint64_t throttled; /* times that the kernel held an event back */
     uint64_t wakeups;
     uint64_t bytes;
-    uint64_t written; /* bytes of the recording in the current writer, as far as they are written */
+    uint64_t written;       /* bytes of the recording in the current writer, as far as they are written */
+    uint64_t aux_bytes;     /* AUX data */
+    uint64_t aux_truncated; /* times that AUX data did not fit into its buffer, or had gaps */
 };
 PERFILE_API const struct perfile_recorder_counts *perfile_recorder_counts_get(const struct perfile_recorder *recorder);
 /* What was lost of the event at this position in the recording; NULL after the last. */

@@ -111,6 +111,7 @@ static ocsd_datapath_resp_t take_element(const void *context, const ocsd_trc_ind
 /* The words of a processor in AUXTRACE_INFO. */
 enum { AT_MAGIC, AT_CPU, AT_COUNT, AT_CONFIGR, AT_TRACEIDR, AT_IDR0, AT_IDR1, AT_IDR2, AT_IDR8, AT_AUTHSTATUS };
 enum { AT_DEVARCH = AT_AUTHSTATUS + 1, FIRST_CPU = 3 };
+#define IS_OF_OLD_KERNELS (UINT64_C(1) << 31) /* before the number that kernels before 6.2 use */
 #define MAGIC_ETMV4 0x4040404040404040u
 #define MAGIC_ETE 0x5050505050505050u
 
@@ -120,7 +121,7 @@ static bool writes_as(const struct pf_aux_recording *recording, const uint64_t *
     uint64_t cpu;
     if (recording->source_cpus && pf_map_get(recording->source_cpus, id, &cpu))
         return words[AT_CPU] == cpu;
-    return words[AT_TRACEIDR] == id;
+    return words[AT_TRACEIDR] == id || (!recording->source_cpus && words[AT_TRACEIDR] == (IS_OF_OLD_KERNELS | id));
 }
 
 /* The processor with this number of a source; without a number, that of the queue, or the first one. NULL: none. */

@@ -8,6 +8,7 @@
 #include "base/bytes.h"
 #include "base/error.h"
 #include "base/locale.h"
+#include "record/aux_kind.h"
 #include "record/events.h"
 #include "schema/since.h"
 
@@ -229,6 +230,61 @@ static int configure_branches(struct perfile_attr *attr, const char *filter, str
     attr->branch_sample_type |= values;
     attr->sample_type |= PERFILE_SAMPLE_BRANCH_STACK;
     return 0;
+}
+
+/* ---- AUX data ---- */
+
+/* All events that write it have PMUs of one kind, as readers know one only. */
+static int check_aux(struct pf_event_list *chosen, bool overwrite, struct perfile_error *error)
+{
+    const struct pf_aux_kind *kind = NULL;
+    for (size_t i = 0; i < chosen->count; i++) {
+        const struct pf_listed_event *event = &chosen->items[i];
+        const struct pf_aux_kind *own = pf_aux_kind_of(event->aux);
+        if (own && kind && own != kind)
+            return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, event->name,
+                           "a recording has hardware traces of one kind only");
+        kind = own ? own : kind;
+    }
+    chosen->has_aux = kind != NULL;
+    return kind && overwrite ? pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "overwrite",
+                                       "hardware traces do not go with buffers that are overwritten: snapshots of them "
+                                       "are a mode of their own")
+                             : 0;
+}
+
+/* An event that writes AUX data has no samples of its own. */
+static void prepare_aux(struct pf_listed_event *event, const struct perfile_recorder_options *options)
+{
+    const struct pf_aux_kind *kind = pf_aux_kind_of(event->aux);
+    if (!kind)
+        return;
+    if (!event->period)
+        event->period =
+            options->period && pf_aux_kind_has_period(kind) ? options->period : event->attr.sample_period_or_freq;
+    event->frequency = 0;
+    event->call_graph = "no";
+    event->attr.sample_type |= PERFILE_SAMPLE_TIME | PERFILE_SAMPLE_CPU;
+}
+
+/* Samples of the events that an AUX event leads have the newest of its data. */
+static int configure_aux_samples(struct pf_event_list *chosen, uint64_t bytes, struct perfile_error *error)
+{
+    for (size_t i = 0; i < chosen->count; i++) {
+        struct pf_listed_event *event = &chosen->items[i];
+        struct perfile_attr *attr = &event->attr;
+        if (event->aux || !chosen->items[event->leader].aux)
+            continue;
+        attr->aux_sample_size = attr->aux_sample_size ? attr->aux_sample_size : (uint32_t)bytes;
+        if (!attr->aux_sample_size)
+            continue;
+        attr->sample_type |= PERFILE_SAMPLE_AUX;
+        chosen->samples_aux = true;
+    }
+    return !bytes || chosen->samples_aux
+               ? 0
+               : pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "AUX samples",
+                         "the events need a leader that writes AUX data: {intel_pt//u,cycles:u}");
 }
 
 /* ---- one event ---- */
@@ -539,10 +595,14 @@ int pf_events_configure(struct pf_event_list *chosen, const struct pf_target *ta
 {
     const size_t count = chosen->count;
     const bool overwrite = overwrites(chosen, options);
-    const bool dummy = overwrite || target->some_cpus || options->flags & PERFILE_RECORDER_TRACK ||
+    int result = check_aux(chosen, overwrite, error);
+    const bool dummy = overwrite || chosen->has_aux || target->some_cpus || options->flags & PERFILE_RECORDER_TRACK ||
                        may_fork_meanwhile(target, options);
-    int result = dummy ? pf_event_list_parse(chosen, "dummy:u", error) : 0;
+    if (result == 0 && dummy)
+        result = pf_event_list_parse(chosen, "dummy:u", error);
     chosen->tracking = dummy && result == 0 ? count : 0;
+    for (size_t i = 0; i < count; i++)
+        prepare_aux(&chosen->items[i], options);
     if (result == 0)
         result = choose_unwinding(chosen, count, options, error);
     for (size_t i = 0; i < count && result == 0; i++) {
@@ -551,13 +611,16 @@ int pf_events_configure(struct pf_event_list *chosen, const struct pf_target *ta
     }
     if (result == 0 && dummy)
         result = configure_dummy(&chosen->items[count], target, options, error);
+    if (result == 0)
+        result = configure_aux_samples(chosen, options->aux_sample_bytes, error);
     for (size_t i = 0; i < chosen->count && result == 0; i++)
         result = configure_overwrite(&chosen->items[i], overwrite, error);
     if (result < 0)
         return result;
     chosen->overwrite = overwrite;
     chosen->build_ids = !(options->flags & PERFILE_RECORDER_NO_BUILD_IDS) && reads_build_ids(chosen->version);
-    configure_tracking(&chosen->items[chosen->tracking].attr, options->flags);
+    configure_tracking(&chosen->items[chosen->tracking].attr,
+                       options->flags | (chosen->has_aux ? PERFILE_RECORDER_SWITCHES : 0));
     for (size_t i = 0; i < chosen->count; i++)
         configure_group(chosen, &chosen->items[i], options->flags);
     if (chosen->version)

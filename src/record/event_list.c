@@ -275,7 +275,7 @@ static uint64_t hardware_of(const struct pf_event_parser *parser, const struct p
 {
     const struct perfile_attr *attr = &event->attr;
     if (attr->type == PERFILE_TYPE_SOFTWARE || attr->type == PERFILE_TYPE_TRACEPOINT ||
-        attr->type == PERFILE_TYPE_BREAKPOINT)
+        attr->type == PERFILE_TYPE_BREAKPOINT || event->aux)
         return 0;
     if ((attr->type == PERFILE_TYPE_HARDWARE || attr->type == PERFILE_TYPE_HW_CACHE) && attr->config >> 32)
         return attr->config >> 32;

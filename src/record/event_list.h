@@ -13,6 +13,7 @@ struct pf_listed_event {
     struct perfile_attr attr;
     const char *name;   /* as perf names it in the recording */
     const char *cpus;   /* that its PMU has, "0,4"; NULL: any */
+    const char *aux;    /* its PMU, if it writes AUX data; or NULL */
     const char *filter; /* of a tracepoint, or NULL */
     const char *unit;   /* or NULL */
     double scale;
@@ -54,6 +55,8 @@ struct pf_event_list {
     uint32_t version;   /* PF_VERSION of the perf that is to read it; 0: any */
     bool overwrite;     /* the buffers are written backward, and read by snapshots */
     bool build_ids;     /* the records of mappings have build ids */
+    bool has_aux;       /* an event writes AUX data */
+    bool samples_aux;   /* samples have a part of it, and nothing else does */
     bool unwinds;       /* user stacks are dumped for the stage of the recorder only */
     bool mounted;       /* tracefs, which was not */
     const char *sysfs;  /* what to take for /sys; for tests */

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdio.h>
 
+#include "record/aux_kind.h"
 #include "record/event_parts.h"
 
 static const char *text_of(struct pf_event_parser *parser, struct pf_piece piece)
@@ -156,6 +157,8 @@ static int choose_of_pmu(struct pf_event_parser *parser, struct pf_pmu *pmu, con
     struct pf_listed_event *event;
     const size_t before = parser->chosen->count;
     int result = add_of(parser, pmu, text, &event);
+    if (result >= 0)
+        result = pf_aux_set_defaults(&parser->sys, pmu, event);
     if (result >= 0)
         result = pf_parse_terms(parser, pmu, event, text->terms);
     if (result >= 0)

@@ -102,6 +102,7 @@ int pf_sys_memory(struct pf_sys *sys);
 int pf_sys_pmus(struct pf_sys *sys);
 /* Reads the formats when they are not there yet. */
 int pf_pmu_formats(struct pf_sys *sys, struct pf_pmu *pmu);
+void pf_format_set(struct perfile_attr *attr, const struct pf_format *format, uint64_t value);
 const struct pf_format *pf_pmu_format(const struct pf_pmu *pmu, struct pf_piece name);
 /* "uncore_imc" stands for uncore_imc_0 and uncore_imc_1, as does "imc", as does "uncore_imc_*". */
 bool pf_pmu_matches(const struct pf_pmu *pmu, struct pf_piece pattern);

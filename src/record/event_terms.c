@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "base/locale.h"
+#include "record/aux_kind.h"
 #include "record/event_parts.h"
 
 struct term {
@@ -188,15 +189,20 @@ static uint64_t spread(uint64_t value, uint64_t bits)
     return result;
 }
 
+void pf_format_set(struct perfile_attr *attr, const struct pf_format *format, uint64_t value)
+{
+    uint64_t *word = config_word(attr, format->word);
+    *word = (*word & ~format->bits) | spread(value, format->bits);
+}
+
 static int set_format(struct pf_event_parser *parser, struct pf_listed_event *event, const struct pf_format *format,
                       const struct term *term)
 {
-    uint64_t value = 1, *word = config_word(&event->attr, format->word);
-    int result = term->value.text ? set_number(parser, term, highest(format->bits), &value) : 0;
-    if (result < 0)
-        return result;
-    *word = (*word & ~format->bits) | spread(value, format->bits);
-    return 0;
+    uint64_t value = 1;
+    const int result = term->value.text ? set_number(parser, term, highest(format->bits), &value) : 0;
+    if (result == 0)
+        pf_format_set(&event->attr, format, value);
+    return result;
 }
 
 /* ---- all terms of an event --------------------------------------------------------------------------------------- */
@@ -324,6 +330,9 @@ static int apply_term(struct pf_event_parser *parser, struct pf_pmu *pmu, struct
         return set_term(parser, event, known, term, off);
     if (format)
         return set_format(parser, event, format, term);
+    if (pmu && term->name.bytes > 1 && term->name.text[0] == '@')
+        return pf_aux_set_sink(&parser->sys, pmu, (struct pf_piece){term->name.text + 1, term->name.bytes - 1},
+                               &event->attr);
     return refuse_term(parser, pmu, term->name);
 }
 

@@ -80,8 +80,10 @@ int pf_synthesize_thread_map(const char *root, const int32_t *tids, size_t count
                              const struct pf_synthesis *synthesis, struct perfile_error *error);
 /* CPU_MAP of a list such as "0-3,7"; NULL: any CPU. ARGUMENT: no such list. */
 int pf_synthesize_cpu_map(const char *cpus, const struct pf_synthesis *synthesis, struct perfile_error *error);
-/* TIME_CONV from the control page of a ring buffer; nothing where the kernel does not say how TSC becomes time. */
 struct perf_event_mmap_page;
+/* How TSC becomes time, from the control page of a ring buffer; false: the kernel does not say. */
+bool pf_time_conv_of(const struct perf_event_mmap_page *page, struct perfile_time_conv *conversion);
+/* The same as TIME_CONV; nothing where the kernel does not say. */
 int pf_synthesize_time_conv(const struct perf_event_mmap_page *page, const struct pf_synthesis *synthesis,
                             struct perfile_error *error);
 /* CLOCKID and CLOCK_DATA of a clock of clock_gettime, which the records use. */

@@ -213,8 +213,7 @@ int pf_synthesize_thread_map(const char *root, const int32_t *tids, size_t count
 
 /* ---- clocks ---- */
 
-int pf_synthesize_time_conv(const struct perf_event_mmap_page *page, const struct pf_synthesis *synthesis,
-                            struct perfile_error *error)
+bool pf_time_conv_of(const struct perf_event_mmap_page *page, struct perfile_time_conv *conversion)
 {
     struct perf_event_mmap_page copy;
     uint32_t before;
@@ -227,7 +226,7 @@ int pf_synthesize_time_conv(const struct perf_event_mmap_page *page, const struc
         copy.time_mask = __atomic_load_n(&page->time_mask, __ATOMIC_ACQUIRE);
         copy.capabilities = __atomic_load_n(&page->capabilities, __ATOMIC_ACQUIRE);
     } while (before & 1 || before != __atomic_load_n(&page->lock, __ATOMIC_RELAXED));
-    const struct perfile_time_conv record = {
+    *conversion = (struct perfile_time_conv){
         .time_shift = copy.time_shift,
         .time_mult = copy.time_mult,
         .time_zero = copy.time_zero,
@@ -236,7 +235,15 @@ int pf_synthesize_time_conv(const struct perf_event_mmap_page *page, const struc
         .cap_user_time_zero = copy.cap_user_time_zero,
         .cap_user_time_short = copy.cap_user_time_short,
     };
-    return record.cap_user_time_zero ? put(synthesis, PERFILE_RECORD_TIME_CONV, &record, sizeof(record), error) : 0;
+    return conversion->cap_user_time_zero;
+}
+
+int pf_synthesize_time_conv(const struct perf_event_mmap_page *page, const struct pf_synthesis *synthesis,
+                            struct perfile_error *error)
+{
+    struct perfile_time_conv record;
+    return pf_time_conv_of(page, &record) ? put(synthesis, PERFILE_RECORD_TIME_CONV, &record, sizeof(record), error)
+                                          : 0;
 }
 
 static uint64_t now_ns(clockid_t clock)

@@ -14,6 +14,8 @@
 #include "base/map.h"
 #include "base/sized.h"
 #include "format/writer.h"
+#include "record/aux_kind.h"
+#include "record/aux_set.h"
 #include "record/writer_thread.h"
 #include "record/event_cgroups.h"
 #include "record/events.h"
@@ -74,11 +76,13 @@ struct perfile_recorder {
     struct pf_ring *rings;
     size_t ring_count, ring_capacity;
     size_t rings_alive;
+    struct pf_aux_set aux;
     int poll;
     struct pf_map opened_of_id; /* index */
     uint64_t *lost;             /* of each event */
     bool reported_something;    /* in this round */
     bool synthesized_before;    /* what runs */
+    bool stopping;              /* the last snapshot */
     struct pf_pids pids;        /* of processes that were started meanwhile; unless everybody is recorded */
     struct pf_made_code made_code;
     struct pf_kept_files kept_files;
@@ -118,6 +122,8 @@ static uint64_t usual_ring_bytes(const struct perfile_recorder *recorder)
     const uint64_t memory = pages > 0 && page > 0 ? (uint64_t)pages * (uint64_t)page / MEMORY_PART : 0,
                    most = unwinds && memory ? pf_min(RINGS_BYTES, memory) : RINGS_BYTES,
                    max = unwinds ? RING_BYTES_UNWINDING : RING_BYTES_MAX;
+    if (recorder->chosen.has_aux && geteuid() != 0) /* AUX data needs the other half of what may be locked */
+        return RING_BYTES_MIN / 2;
     return pf_max(RING_BYTES_MIN,
                   pf_min(max, unwinds ? floor_of(most / ring_positions(recorder)) : most / ring_positions(recorder)));
 }
@@ -128,30 +134,55 @@ static bool is_apart(const struct perfile_recorder *recorder, uint32_t event)
     return recorder->chosen.overwrite && event == recorder->chosen.tracking;
 }
 
-/* All events of a processor (of a thread, when it has none) share the buffer of the first. 0, or errno. */
-static int open_rings_at(struct perfile_recorder *recorder, size_t position, bool apart, size_t bytes)
+static bool is_at(const struct perfile_recorder *recorder, const struct pf_opened *one, size_t position, bool apart)
 {
     const bool per_thread = recorder->target.cpus[0] < 0;
-    struct pf_ring *ring = NULL;
+    return one->fd >= 0 && (per_thread ? one->tid : one->cpu) == position && is_apart(recorder, one->event) == apart;
+}
+
+static bool writes_aux(const struct perfile_recorder *recorder, const struct pf_opened *one)
+{
+    return recorder->chosen.items[one->event].aux != NULL;
+}
+
+/* The event with the buffer that all events of a position share: only one that writes AUX data has buffers for that. */
+static const struct pf_opened *find_owner(const struct perfile_recorder *recorder, size_t position, bool apart)
+{
+    const struct pf_opened *owner = NULL;
     for (size_t i = 0; i < recorder->opened.count; i++) {
         const struct pf_opened *one = &recorder->opened.items[i];
-        if (one->fd < 0 || (per_thread ? one->tid : one->cpu) != position || is_apart(recorder, one->event) != apart)
-            continue;
-        if (ring && ioctl(one->fd, PERF_EVENT_IOC_SET_OUTPUT, ring->fd) < 0)
-            return errno;
-        if (ring)
-            continue;
-        ring = &recorder->rings[recorder->ring_count];
-        if (pf_ring_open(ring, one->fd, bytes, recorder->chosen.overwrite) < 0)
-            return errno;
-        ring->allocator = recorder->allocator;
-        recorder->ring_count++;
+        if (is_at(recorder, one, position, apart) &&
+            (!owner || (writes_aux(recorder, one) && !writes_aux(recorder, owner))))
+            owner = one;
     }
-    return 0;
+    return owner;
+}
+
+/* All events of a processor (of a thread, when it has none) share one buffer. 0, or errno. */
+static int open_rings_at(struct perfile_recorder *recorder, size_t position, bool apart, size_t bytes)
+{
+    const struct pf_opened *owner = find_owner(recorder, position, apart);
+    struct pf_ring *ring = &recorder->rings[recorder->ring_count];
+    if (!owner)
+        return 0;
+    if (pf_ring_open(ring, owner->fd, bytes, recorder->chosen.overwrite) < 0)
+        return errno;
+    ring->allocator = recorder->allocator;
+    recorder->ring_count++;
+    for (size_t i = 0; i < recorder->opened.count; i++) {
+        const struct pf_opened *one = &recorder->opened.items[i];
+        if (one != owner && is_at(recorder, one, position, apart) &&
+            ioctl(one->fd, PERF_EVENT_IOC_SET_OUTPUT, ring->fd) < 0)
+            return errno;
+    }
+    return writes_aux(recorder, owner)
+               ? pf_aux_set_add(&recorder->aux, ring, owner, &recorder->target, recorder->options.aux_bytes)
+               : 0;
 }
 
 static void close_rings(struct perfile_recorder *recorder)
 {
+    pf_aux_set_close(&recorder->aux); /* before the rings that they belong to */
     while (recorder->ring_count)
         pf_ring_close(&recorder->rings[--recorder->ring_count]);
 }
@@ -187,7 +218,7 @@ static int open_rings(struct perfile_recorder *recorder, struct perfile_error *e
                            "%s: the limit is /proc/sys/kernel/perf_event_mlock_kb, or ulimit -l", pf_error_text(why));
         bytes /= 2;
     }
-    if (bytes < first && (asked || bytes < RING_BYTES_MIN))
+    if (bytes < first && (asked || bytes < RING_BYTES_MIN / (recorder->chosen.has_aux ? 2 : 1)))
         pf_events_note(&recorder->options,
                        "the buffers have %zu KiB, not %zu: /proc/sys/kernel/perf_event_mlock_kb allows no more",
                        bytes / 1024, first / 1024);
@@ -408,6 +439,17 @@ static int write_ids(struct perfile_recorder *recorder, struct pf_opened_id *ids
     return result < 0 ? result : pf_synthesize_event_updates(&recorder->chosen, first_ids, false, &synthesis, error);
 }
 
+/* What decoders need. */
+static int write_aux_info(struct perfile_recorder *recorder, struct perfile_error *error)
+{
+    const struct pf_synthesis synthesis = synthesis_of(recorder);
+    struct pf_aux_setting setting = {.chosen = &recorder->chosen,
+                                     .target = &recorder->target,
+                                     .snapshot = recorder->options.aux_mode != PERFILE_RECORDER_AUX_ALL};
+    (void)pf_time_conv_of(recorder->rings[0].pages, &setting.time);
+    return pf_aux_put_info(&setting, &synthesis, error);
+}
+
 /* What perf says about the events, in the same order. */
 static int write_setting(struct perfile_recorder *recorder, struct perfile_error *error)
 {
@@ -420,6 +462,8 @@ static int write_setting(struct perfile_recorder *recorder, struct perfile_error
     int result = ids && first_ids ? 0 : pf_fail_memory(error, "ids");
     if (result == 0)
         result = pf_synthesize_time_conv(recorder->rings[0].pages, &synthesis, error);
+    if (result == 0 && recorder->chosen.has_aux) /* after TIME_CONV, which readers then have */
+        result = write_aux_info(recorder, error);
     if (result == 0)
         result = write_ids(recorder, ids, first_ids, error);
     if (result == 0)
@@ -620,6 +664,7 @@ static int open_recorder(struct perfile_recorder *recorder, struct perfile_error
         result = pf_event_cgroups_check(&recorder->target, error);
     if (result == 0 && options->cgroup)
         result = pf_event_cgroups_of_all(&recorder->chosen, options->cgroup, error);
+    recorder->aux.overwrite |= recorder->chosen.samples_aux;
     if (result == 0)
         result = open_events(recorder, error);
     if (result == 0)
@@ -660,6 +705,8 @@ int perfile_recorder_open(const struct perfile_recorder_options *options, struct
         return pf_fail_memory(error, "recorder");
     made->allocator = allocator;
     made->kept_files.allocator = allocator;
+    made->aux.allocator = allocator;
+    made->aux.overwrite = all.aux_mode != PERFILE_RECORDER_AUX_ALL;
     made->options = all;
     made->output = made->writer = writer;
     made->own_stage = stage;
@@ -851,6 +898,14 @@ static inline void note_sample(struct perfile_recorder *recorder, const uint8_t 
     recorder->last_time = pf_max(recorder->last_time, time);
 }
 
+/* AUX: where the data is, how much it is, and what the kernel says of it. */
+static void note_aux(struct perfile_recorder *recorder, const uint8_t *record)
+{
+    enum { FLAGS_AT = 24 };
+    const uint64_t gaps = PERFILE_AUX_FLAG_TRUNCATED | PERFILE_AUX_FLAG_PARTIAL | PERFILE_AUX_FLAG_COLLISION;
+    recorder->counts.aux_truncated += (pf_load64(record + FLAGS_AT, false) & gaps) != 0;
+}
+
 /* FORK, EXIT: process, its parent, thread. */
 static void note_task(struct perfile_recorder *recorder, const uint8_t *record, bool began)
 {
@@ -880,6 +935,8 @@ static void look_through(struct perfile_recorder *recorder, const uint8_t *recor
             note_sample(recorder, records + at);
         else if (type == PERFILE_RECORD_LOST)
             note_lost(recorder, pf_load64(records + at + 8, false), pf_load64(records + at + 16, false));
+        else if (type == PERFILE_RECORD_AUX)
+            note_aux(recorder, records + at);
         else if (type == PERFILE_RECORD_FORK || type == PERFILE_RECORD_EXIT)
             note_task(recorder, records + at, type == PERFILE_RECORD_FORK);
         else if (type == PERFILE_RECORD_MMAP2)
@@ -986,6 +1043,21 @@ static int put_round(struct perfile_recorder *recorder, struct perfile_error *er
                : perfile_writer_records(recorder->writer, &round, sizeof(round), error);
 }
 
+/* AUX data goes to the output directly: a stage and other threads have nothing to do with it. */
+static int write_aux(struct perfile_recorder *recorder, struct perfile_error *error)
+{
+    const struct pf_listed_event *event = recorder->chosen.items;
+    if (recorder->chosen.samples_aux || !pf_aux_set_has_new(&recorder->aux))
+        return 0;
+    while (!event->aux)
+        event++;
+    int result = settle(recorder, error);
+    if (result == 0)
+        result = pf_aux_set_write(&recorder->aux, pf_aux_kind_alignment(pf_aux_kind_of(event->aux)), recorder->output,
+                                  &recorder->counts.aux_bytes, error);
+    return result < 0 ? result : perfile_writer_flush(recorder->output, error);
+}
+
 static int drain_all(struct perfile_recorder *recorder, struct perfile_error *error)
 {
     /* only a second round makes the records of the first one final */
@@ -1003,8 +1075,27 @@ static int drain_all(struct perfile_recorder *recorder, struct perfile_error *er
         result = pf_writer_thread_flush(recorder->writer_thread, error);
     else
         result = perfile_writer_flush(recorder->writer, error);
+    if (result == 0 && recorder->options.aux_mode == PERFILE_RECORDER_AUX_ALL)
+        result = write_aux(recorder, error);
     recorder->counts.written = written(recorder);
     return explain(recorder, result, error);
+}
+
+/* The kernel writes what it has, and stops. */
+static void stop_aux(const struct perfile_recorder *recorder, bool stopped)
+{
+    const unsigned long request = stopped ? PERF_EVENT_IOC_DISABLE : PERF_EVENT_IOC_ENABLE;
+    for (size_t i = 0; i < recorder->opened.count; i++) {
+        const struct pf_opened *one = &recorder->opened.items[i];
+        if (one->fd >= 0 && writes_aux(recorder, one) && !one->is_still)
+            (void)ioctl(one->fd, request, 0);
+    }
+}
+
+static bool snaps_aux(const struct perfile_recorder *recorder)
+{
+    return recorder->aux.count && recorder->options.aux_mode >= (recorder->stopping ? PERFILE_RECORDER_AUX_LAST_SNAPSHOT
+                                                                                    : PERFILE_RECORDER_AUX_SNAPSHOTS);
 }
 
 static void pause_all(const struct perfile_recorder *recorder, bool paused)
@@ -1017,8 +1108,15 @@ int perfile_recorder_snapshot(struct perfile_recorder *recorder, struct perfile_
 {
     if (recorder->chosen.overwrite)
         pf_pids_clear(&recorder->pids); /* the records will show which processes are needed */
+    const bool snaps = snaps_aux(recorder);
     pause_all(recorder, true);
+    if (snaps)
+        stop_aux(recorder, true);
     int result = drain_all(recorder, error);
+    if (snaps && result == 0)
+        result = write_aux(recorder, error);
+    if (snaps)
+        stop_aux(recorder, false);
     pause_all(recorder, false);
     if (result == 0)
         result = settle(recorder, error);
@@ -1203,6 +1301,7 @@ int perfile_recorder_switch_output(struct perfile_recorder *recorder, struct per
 static int stop(struct perfile_recorder *recorder, struct perfile_error *error)
 {
     int result = perfile_recorder_disable(recorder, error);
+    recorder->stopping = true;
     if (result == 0)
         result = perfile_recorder_snapshot(recorder, error);
     pf_kept_files_look(&recorder->kept_files, &recorder->made_code, true);

@@ -98,7 +98,7 @@ static void events_are_those_of_perf(void **state)
         {arm, "cpu_cycles", 41, 0x11, 0},
         {arm, "cycles", 0, 0, 0},
         {arm, "arm_spe/ts_enable=1,load_filter/", 42, 0x200000001, 0},
-        {arm, "arm_spe_0//", 42, 0, 0},
+        {arm, "arm_spe_0//", 42, 1, 0}, /* ts_enable, as perf record sets it later */
         {server, "sched:sched_switch", 2, 300, 0},
         {server, "probe_bash:readline__return", 2, 500, 0},
     };
