@@ -5,6 +5,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 size_t pf_count_events(const char *list)
@@ -19,7 +20,18 @@ size_t pf_count_events(const char *list)
     return count;
 }
 
-/* Filters of one event must all let a sample pass, as in perf. */
+/* Whether it begins as one of a hardware trace does. */
+static bool is_of_addresses(const char *text)
+{
+    static const char *const words[] = {"filter ", "start ", "stop ", "tracestop "};
+
+    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+        if (!strncmp(text, words[i], strlen(words[i])))
+            return true;
+    return false;
+}
+
+/* Filters of one event must all let a sample pass, as in perf; those of addresses are a list. */
 static int add_filter(const char *text, struct pf_record_settings *record)
 {
     const size_t count = pf_count_events(record->events);
@@ -37,7 +49,7 @@ static int add_filter(const char *text, struct pf_record_settings *record)
         filters[record->filter_count++] = NULL;
     if (!filters[count - 1])
         return pf_text_join(&filters[count - 1], "", text);
-    if (asprintf(&both, "(%s) && (%s)", filters[count - 1], text) < 0)
+    if (asprintf(&both, is_of_addresses(text) ? "%s,%s" : "(%s) && (%s)", filters[count - 1], text) < 0)
         return pf_out_of_memory(NULL);
     free(filters[count - 1]);
     filters[count - 1] = both;

@@ -235,7 +235,8 @@ static int configure_branches(struct perfile_attr *attr, const char *filter, str
 /* ---- AUX data ---- */
 
 /* All events that write it have PMUs of one kind, as readers know one only. */
-static int check_aux(struct pf_event_list *chosen, bool overwrite, struct perfile_error *error)
+static int check_aux(struct pf_event_list *chosen, const struct perfile_recorder_options *options, bool overwrite,
+                     struct perfile_error *error)
 {
     const struct pf_aux_kind *kind = NULL;
     for (size_t i = 0; i < chosen->count; i++) {
@@ -247,6 +248,9 @@ static int check_aux(struct pf_event_list *chosen, bool overwrite, struct perfil
         kind = own ? own : kind;
     }
     chosen->has_aux = kind != NULL;
+    if (!kind && options->aux_mode != PERFILE_RECORDER_AUX_ALL)
+        return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "AUX snapshots",
+                       "need an event that writes a hardware trace, such as intel_pt//");
     return kind && overwrite ? pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "overwrite",
                                        "hardware traces do not go with buffers that are overwritten: snapshots of them "
                                        "are a mode of their own")
@@ -595,7 +599,7 @@ int pf_events_configure(struct pf_event_list *chosen, const struct pf_target *ta
 {
     const size_t count = chosen->count;
     const bool overwrite = overwrites(chosen, options);
-    int result = check_aux(chosen, overwrite, error);
+    int result = check_aux(chosen, options, overwrite, error);
     const bool dummy = overwrite || chosen->has_aux || target->some_cpus || options->flags & PERFILE_RECORDER_TRACK ||
                        may_fork_meanwhile(target, options);
     if (result == 0 && dummy)

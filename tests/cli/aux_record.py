@@ -130,6 +130,22 @@ def test_kinds(machine):
         expect(f'{len(trace)} bytes of AUX data' in said, f'{pmu}: what is reported', said)
 
 
+def test_modes(machine):
+    """AUX data passes by compression, and by the stage that unwinds."""
+    source, made = DATA / 'intel-pt.perf.data', machine.folder / 'made.data'
+    before, played, after, trace = play_of(source)
+    play = before + b''.join(played) + after
+    with open(machine.folder / 'stream', 'wb') as stream:
+        command = ['-' if word == str(made) else word for word in machine.command('-e', 'intel_pt//u')]
+        subprocess.run(command, env=machine.environment(play), stdout=stream, stderr=subprocess.DEVNULL, timeout=60)
+    for options in (['-z'], ['-z', '-e', 'cpu-clock:u', '--call-graph', 'auto'], ['-e', 'cpu-clock:u', '--call-graph', 'auto'], None):
+        if options:
+            machine.record(play, '-e', 'intel_pt//u', *options)
+        recording = made if options else machine.folder / 'stream'
+        expect(run(PERFILE, 'check', recording).returncode == 0 and packets(recording) == packets(source) and
+               samples(recording) == samples(source), options, samples(recording)[:5])
+
+
 def test_pieces(machine):
     """An area that is smaller than the trace is read again and again, beyond its end."""
     source, made = DATA / 'intel-pt.perf.data', machine.folder / 'made.data'
@@ -198,11 +214,14 @@ def test_events(machine):
         (['-e', 'cs_etm/@tmc_etr0/u'], r'^open type=11 config=0x10004000 config2=0x1234abcd '),
         (['-e', 'intel_pt//u', '--filter', 'filter 0x1200/0x80@/bin/prog'], r'^filter filter 0x1200/0x80@/bin/prog$'),
     ]
+    cases.append((['-e', 'intel_pt//u', '--filter', 'filter 0x1200/0x80@/bin/prog', '--filter', 'tracestop 0x40'],
+                  r'^filter filter 0x1200/0x80@/bin/prog,tracestop 0x40$'))
     for options, expected in cases:
         machine.record(before + after, *options)
         expect(re.search(expected, machine.log.read_text(), re.M), options, machine.log.read_text())
     for options, expected in ((['-e', 'intel_pt//u,intel_bts//u'], 'one kind only'), (['-e', 'cs_etm/@nowhere/u'], 'no sink nowhere'),
-                              (['-e', 'intel_pt//u', '--overwrite'], 'snapshots of them')):
+                              (['-e', 'intel_pt//u', '--overwrite'], 'snapshots of them'),
+                              (['-e', 'cpu-clock:u', '--snapshot'], 'need an event that writes a hardware trace')):
         said = machine.record(before + after, *options, status=2)
         expect(expected in said, options, said)
 
@@ -242,7 +261,7 @@ def main():
     hermetic.settle()
     with tempfile.TemporaryDirectory() as name:
         machine = Machine(pathlib.Path(name))
-        for test in test_kinds, test_pieces, test_lost, test_snapshots, test_samples, test_events, test_info, test_killed:
+        for test in test_kinds, test_modes, test_pieces, test_lost, test_snapshots, test_samples, test_events, test_info, test_killed:
             test(machine)
     print('hardware traces are recorded as they are played')
 
