@@ -14,6 +14,7 @@ static const struct {
     {"flame", "svg", "flame.svg", true},
     {"flame", "html", "flame.html", false},
     {"report", "html", "report.html", false},
+    {"page", "html", "perfile.html", true},
 };
 
 /* The name of the file; NULL when the output is not a picture. */

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# build.sh FOLDER: the command for WebAssembly in FOLDER/build, and the npm package of it in FOLDER/npm.
+# build.sh FOLDER: the command for WebAssembly in FOLDER/build, the npm package of it in FOLDER/npm, and perfile.html, the page
+# that opens recordings.
 #
 # zlib, zstd and elfutils are compiled from Debian's sources, in FOLDER/sources: apt-get brings them from where the
 # packages of this machine come from. FOLDER/lib has the objects that a change of elfutils is linked with.
@@ -115,6 +116,7 @@ package()
     cp "$folder/build/perfile.js" "$to/command.mjs"
     cp "$folder/build/perfile.wasm" "$tree/LICENSE" "$to"
     (cd "$to" && npm pack --silent --pack-destination "$folder")
+    node "$tree/packaging/wasm/page/make.mjs" "$to" "$tree/src/output/flame/viewer" "$folder/perfile.html"
 }
 
 [ -e "$prefix/complete" ] || libraries

@@ -29,7 +29,7 @@ WORDS = {'archive': '--symfs .', 'bundle': '--symfs .', 'buildid-cache': '--list
 RECORDINGS = {'buildid-cache': None, 'c2c': 'mem-made', 'kmem': 'kmem-slab', 'kwork': 'kwork', 'list': None, 'lock': 'lock',
               'mem': 'mem-made', 'offcpu': 'offcpu-cs', 'sched': 'sched-tiny1', 'stat': 'stat', 'trace': 'trace-raw'}
 TWICE = {'diff', 'merge'}
-MACHINE = {'record', 'kallsyms'}  # what it allows differs: see record.py
+MACHINE = {'record', 'kallsyms', 'page'}  # what it allows, or has installed, differs: see record.py and page.py
 MAY_BE_EMPTY = {'buildid-cache', 'pgo'}
 
 failures = []

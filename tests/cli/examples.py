@@ -12,7 +12,8 @@ import hermetic
 
 # verbs that need counters, rights or a terminal, or look at the kernel that runs: only their options are checked
 NEVER_RUN = {'record': 'needs counters', 'stat': 'needs counters', 'top': 'needs counters', 'list': 'lists the events of this machine',
-             'kallsyms': 'reads the running kernel', 'probe': 'needs tracefs and rights'}
+             'kallsyms': 'reads the running kernel', 'probe': 'needs tracefs and rights',
+             'page': 'needs what ./dev wasm makes'}
 DEMO = 'examples/demo.perf.data'
 # perf.data: by what the example asks for, else by the verb
 BY_WORD = {'sched:sched_switch': 'sched-tiny2', 'wakers': 'sched-tiny2', '--off-cpu': 'offcpu-cs', '--page ': 'kmem-page',

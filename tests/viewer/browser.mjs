@@ -191,6 +191,11 @@ async function openChromium(program) {
         await touch("touchEnd", []);
       },
       move: (x, y) => mouse("mouseMoved", x, y, { button: "none" }),
+      /* Files, or a folder, chosen in an input. */
+      async choose(selector, files) {
+        const { result } = await tell("Runtime.evaluate", { expression: `document.querySelector(${JSON.stringify(selector)})` });
+        await tell("DOM.setFileInputFiles", { files, objectId: result.objectId });
+      },
       async drag(x, y, toX, toY) {
         await mouse("mousePressed", x, y, { clickCount: 1 });
         for (let i = 1; i <= 8; i++)

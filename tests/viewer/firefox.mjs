@@ -175,6 +175,10 @@ export async function openFirefox(program, own = "light") {
         await act(...from.map((at, id) => finger(id, [up])));
       },
       move: (x, y) => mouse(to(x, y)),
+      async choose(selector, files) {
+        const { result } = await send("script.evaluate", { expression: `document.querySelector(${JSON.stringify(selector)})`, target: { context }, awaitPromise: false });
+        await send("input.setFiles", { context, element: { sharedId: result.sharedId }, files });
+      },
       drag: (x, y, toX, toY) => mouse(to(x, y), down, ...steps.map(i => to(between(x, toX, i), between(y, toY, i))), up),
       async picture(path) {
         const { data } = await send("browsingContext.captureScreenshot", { context });

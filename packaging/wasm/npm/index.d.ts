@@ -10,8 +10,20 @@ export interface Done {
     files: Record<string, Uint8Array>
 }
 
-export function run(args: string[], files?: Record<string, Content>, environment?: Record<string, string>): Promise<Done>
-export function useWasm(bytes: Uint8Array | ArrayBuffer): void
+/** The recording that is read, the end of what was read of it, and its size. */
+export interface Progress {
+    name: string
+    read: number
+    size: number
+}
+
+export function run(
+    args: string[],
+    files?: Record<string, Content>,
+    environment?: Record<string, string>,
+    progress?: (progress: Progress) => void,
+): Promise<Done>
+export function useWasm(bytesOrModule: Uint8Array | ArrayBuffer | WebAssembly.Module): void
 export function open(content: Content): Recording
 
 export class Recording {

@@ -10,7 +10,7 @@ if (isNode && !globalThis.require) { // which the code of Emscripten takes for g
 }
 const { default: make } = await import('./command.mjs')
 
-let wasm // the bytes, once they are loaded
+let wasm // the bytes or the module, once they are loaded
 
 async function load() {
     const url = new URL('perfile.wasm', import.meta.url)
@@ -20,17 +20,28 @@ async function load() {
     return readFile(url)
 }
 
-/** Gives the bytes of perfile.wasm, where they cannot be loaded from beside this file. */
-export function useWasm(bytes) {
-    wasm = bytes
+/** Sets the bytes of perfile.wasm, or its WebAssembly.Module, where they cannot be loaded from beside this file. */
+export function useWasm(bytesOrModule) {
+    wasm = bytesOrModule
+}
+
+/** Every run has an instance of its own; all are of one module, which is compiled once. */
+async function compiled() {
+    wasm ??= await load()
+    if (!(wasm instanceof WebAssembly.Module))
+        wasm = await WebAssembly.compile(wasm)
+    return wasm
 }
 
 /** A module whose main function has not run; `prepare` is called with it before. */
 export async function instantiate(prepare) {
-    wasm ??= await load()
+    const code = await compiled()
     let status = 0
     const module = await make({
-        wasmBinary: wasm,
+        instantiateWasm(imports, received) {
+            WebAssembly.instantiate(code, imports).then(instance => received(instance, code))
+            return {}
+        },
         preRun: [prepare],
         quit(code, reason) { // otherwise Node would end
             status = code
@@ -63,21 +74,68 @@ function date(module, path, content) {
     module.FS.lookupPath(path, { follow: true }).node.timestamp = content.lastModified ?? 0
 }
 
-async function put(module, folder, files, written) {
-    const blobs = []
-    for (const [name, content] of Object.entries(files))
-        if (typeof Blob === 'function' && content instanceof Blob && typeof FileReaderSync === 'function')
-            blobs.push({ name, data: content }) // read in slices, when they are needed
-        else
-            module.FS.writeFile(`${folder}/${name}`, content)
-    if (blobs.length) {
-        module.FS.mkdir('/blobs')
-        module.FS.mount(module.WORKERFS, { blobs }, '/blobs')
-        for (const { name } of blobs)
-            module.FS.symlink(`/blobs/${name}`, `${folder}/${name}`)
+const AHEAD = 1 << 20 // bytes that are read at once by what reads on
+const EIO = 29
+
+/** Reads of a Blob, in slices. `progress` is called with the end of what was read, and the size. */
+function slices(blob, FS, progress) {
+    const reader = new FileReaderSync()
+    let from = 0, kept = new ArrayBuffer(0)
+    const load = (start, end) => {
+        try {
+            return reader.readAsArrayBuffer(blob.slice(start, end))
+        } catch { // the file has changed, or is gone
+            throw new FS.ErrnoError(EIO)
+        }
     }
-    for (const name of Object.keys(files))
-        date(module, `${folder}/${name}`, written[name])
+    return {
+        all: () => new Uint8Array(load(0, blob.size)),
+        read(buffer, offset, length, position) {
+            const end = Math.min(position + length, blob.size)
+            if (end <= position)
+                return 0
+            if (position < from || end > from + kept.byteLength) {
+                kept = load(position, position === from + kept.byteLength ? Math.max(end, position + AHEAD) : end)
+                from = position
+                progress?.(from + kept.byteLength, blob.size)
+            }
+            buffer.set(new buffer.constructor(kept, position - from, end - position), offset)
+            return end - position
+        },
+    }
+}
+
+/** A file of the module whose bytes stay in the Blob; what maps it into memory loads it. */
+function putBlob({ FS }, path, blob, progress) {
+    FS.writeFile(path, '')
+    const { node } = FS.lookupPath(path), memory = node.stream_ops, slice = slices(blob, FS, progress)
+    node.usedBytes = blob.size
+    node.stream_ops = {
+        ...memory,
+        read: (stream, ...where) => slice.read(...where),
+        mmap(stream, ...how) {
+            node.contents = slice.all()
+            try {
+                return memory.mmap(stream, ...how)
+            } finally {
+                node.contents = new Uint8Array(0)
+            }
+        },
+    }
+}
+
+const isRead = content => typeof Blob === 'function' && content instanceof Blob && typeof FileReaderSync === 'function'
+
+function put(module, folder, files, written, progress) {
+    for (const [name, content] of Object.entries(files)) {
+        const path = `${folder}/${name}`
+        module.FS.mkdirTree(path.slice(0, path.lastIndexOf('/')))
+        if (isRead(content))
+            putBlob(module, path, content, progress && ((read, size) => progress({ name, read, size })))
+        else
+            module.FS.writeFile(path, content)
+        date(module, path, written[name])
+    }
 }
 
 async function bytesOf(content) {
@@ -87,10 +145,11 @@ async function bytesOf(content) {
 }
 
 /**
- * Runs the command: `args` as on a command line, `files` by the names that the arguments use. In a worker of a browser a
- * Blob is read in slices; elsewhere it is loaded. Returns the exit status, what was printed, and the files that were made.
+ * Runs the command: `args` as on a command line, `files` by the names that the arguments use, which may have folders. In a
+ * worker of a browser a Blob is read in slices, of which `progress` is notified: {name, read, size}; elsewhere it is loaded.
+ * Returns the exit status, what was printed, and the files that were made.
  */
-export async function run(args, files = {}, environment = {}) {
+export async function run(args, files = {}, environment = {}, progress = undefined) {
     const given = {}
     for (const [name, content] of Object.entries(files))
         given[name] = await bytesOf(content)
@@ -101,7 +160,7 @@ export async function run(args, files = {}, environment = {}) {
         module.FS.writeFile('/out', '')
         module.FS.writeFile('/err', '')
     })
-    await put(module, '/work', given, files)
+    put(module, '/work', given, files, progress)
     redirect(module, 1, '/out')
     redirect(module, 2, '/err')
     const status = start(args)

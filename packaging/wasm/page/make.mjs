@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: MIT
+// make.mjs NPM VIEWER OUT.html: the page that opens recordings, of the files in this folder and of the npm package's folder.
+// The sheet of colours is that of the viewer's style sheet, so that both are one page to look at.
+import { readFileSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { gzipSync } from 'node:zlib'
+
+const [npm, viewer, out] = process.argv.slice(2), here = dirname(fileURLToPath(import.meta.url))
+const read = (folder, name) => readFileSync(join(folder, name), 'utf8')
+
+/** A module as a part of one script: what it imports stands before it. Browsers refuse workers of modules in pages from files. */
+function part(name, imports = /^import .*\n/gm) {
+    const text = read(npm, name).replace(imports, '').replace(/^export default .*$/gm, '').replace(/^export /gm, '').replace(/import\.meta\.url/g, 'location.href')
+    const left = text.match(/^(import|export)\b.*/m)
+    if (left)
+        throw new Error(`${name}: ${left[0]}`)
+    return text
+}
+/** Without comments that are lines of their own, and indents. */
+const short = text => text.replace(/^\s*\/\*[^]*?\*\/\s*$/gm, '').replace(/^\s*\/\/.*$/gm, '').replace(/^\s+/gm, '')
+
+const index = part('index.mjs').replace(/^const \{ default: make \} = await import\('\.\/command\.mjs'\)$/m, 'const make = perfile')
+const worker = ['(async () => {', part('command.mjs'), short(index), short(part('worker.mjs')), '})()'].join('\n')
+const script = ['client.mjs', 'symbols.mjs'].map(name => part(name)).join('\n') + read(here, 'page.js')
+const colours = read(viewer, 'viewer.css').match(/^:root[^{]*\{[^}]*\}/gm).slice(0, 2).join('\n')
+const parts = {
+    css: colours + '\n' + short(read(here, 'page.css')),
+    worker,
+    wasm: gzipSync(readFileSync(join(npm, 'perfile.wasm')), { level: 9 }).toString('base64'),
+    js: short(script),
+}
+for (const [name, text] of Object.entries(parts))
+    if (/<\/script|<!--/i.test(text))
+        throw new Error(`${name} would end its element`)
+writeFileSync(out, read(here, 'page.html').replace(/<!--(css|worker|wasm|js)-->/g, (_, name) => parts[name]))

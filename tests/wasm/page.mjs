@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: MIT
+// page.mjs PAGE JOBS.json: the page that opens recordings, in a browser, from file://. A job is what page.py says: {name, input,
+// paths, views: {id: {line, digest}}} with the SHA-256 of what the native command makes.
+import { createHash } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { pathToFileURL } from "node:url";
+import { openBrowser } from "../viewer/browser.mjs";
+import { check, equal, findBrowser, finish, like } from "../viewer/checks.mjs";
+
+const [path, jobsFile] = process.argv.slice(2), { jobs, demo } = JSON.parse(readFileSync(jobsFile, "utf8"));
+const browser = await openBrowser(findBrowser()), url = pathToFileURL(path).href, pages = [];
+const fresh = async (...how) => {
+  const page = await browser.page(...how);
+  pages.push(page);
+  await page.open(url);
+  return page;
+};
+
+/* The last view is there: what is chosen is noticed a little later. */
+const shown = page => page.evaluate(`new Promise((done, fail) => { const until = Date.now() + 120000, look = () =>
+  !("busy" in document.documentElement.dataset) && document.documentElement.dataset.shown === perfilePage.open.view
+  && perfilePage.made.has(perfilePage.open.view) ? done() : Date.now() > until ? fail(new Error("nothing is shown")) : setTimeout(look, 10); setTimeout(look, 10); })`);
+const SEEN = `(async view => ({ messages: view.messages, failed: view.failed, line: view.line, bytes: view.shown.length,
+  digest: [...new Uint8Array(await crypto.subtle.digest("SHA-256", view.shown))].map(byte => byte.toString(16).padStart(2, "0")).join("") }))`;
+
+async function testSame(page, { name, input, paths, views }) {
+  await page.evaluate("delete document.documentElement.dataset.shown");
+  await page.choose(input, paths);
+  await shown(page);
+  for (const [id, { line, digest, status }] of Object.entries(views)) {
+    const seen = await page.evaluate(`perfilePage.choose(${JSON.stringify(id)}${line ? ", " + JSON.stringify(line) : ""}).then(() => ${SEEN}(perfilePage.made.get(${JSON.stringify(id)})))`);
+    check(`${seen.line} of ${name}: ${seen.messages.slice(0, 300)}`, seen.digest === digest && seen.failed === status > 1, seen);
+  }
+}
+
+/* What is shown is a page like any other, in a frame: it draws, and its keys work. */
+async function testFrame(page) {
+  await page.choose("#files", [demo.recording]);
+  await page.evaluate("delete document.documentElement.dataset.shown");
+  await shown(page);
+  const inner = expression => page.evaluate(`(frame => ${expression})(document.querySelector("#view iframe").contentDocument)`);
+  await page.evaluate(`new Promise((done, fail) => { const until = Date.now() + 20000, look = () =>
+    "ready" in (document.querySelector("#view iframe").contentDocument?.documentElement.dataset ?? {}) ? done()
+    : Date.now() > until ? fail(new Error("the frame is not ready")) : setTimeout(look, 10); look(); })`);
+  like("the details of the picture", await inner("frame.querySelector('#details').textContent"), /^all /);
+  await page.key("2");
+  equal("2 shows the functions", await inner("frame.querySelector('#view-table').hidden"), false);
+  await page.evaluate("document.querySelector('#theme').click()");
+  equal("both are dark", [await inner("frame.documentElement.className"), await page.evaluate("document.documentElement.className")], ["dark", "dark"]);
+}
+
+/* As a drop: files in a DataTransfer. */
+const drop = (page, target, names) => page.evaluate(`(async () => { const all = new DataTransfer(), kept = perfilePage.open.recordings.flatMap(({ files }) => Object.values(files));
+  for (const name of ${JSON.stringify(names)}) all.items.add(new File([await (globalThis.bytes ??= kept[0]).arrayBuffer()], name, { lastModified: all.items.length }));
+  const at = document.querySelector(${JSON.stringify(target)});
+  for (const type of ["dragenter", "dragover", "drop"]) at.dispatchEvent(new DragEvent(type, { bubbles: true, cancelable: true, dataTransfer: all })); })()`);
+async function testDrops(page) {
+  await page.evaluate("delete document.documentElement.dataset.shown");
+  await drop(page, "[data-drop=compare]", ["other.data"]);
+  await shown(page);
+  like("dropped to be compared", await page.evaluate("perfilePage.made.get('flame').line"), /^flame --format html --before demo.perf.data other.data$/);
+  await page.evaluate("delete document.documentElement.dataset.shown");
+  await drop(page, "body", ["a.data", "it's b.data"]);
+  await shown(page);
+  equal("two are compared, by their dates", await page.evaluate("perfilePage.made.get('flame').line"), "flame --format html --before a.data 'it'\\''s b.data'");
+  await page.evaluate("perfilePage.choose('report')");
+  like("and as text", await page.evaluate("document.querySelector('#view pre').textContent"), /1 recording before, 1 after/);
+}
+
+async function testWrong(page) {
+  await page.evaluate("perfilePage.receive([{ path: 'words.txt', blob: new File(['not a recording'], 'words.txt') }])");
+  like("what is not a recording", await page.text("#messages, #problem"), /./);
+}
+
+const page = await fresh();
+equal("the first screen", [await page.text("h1"), await page.evaluate("document.querySelector('#start').hidden")], ["perfile", false]);
+for (const job of jobs) await testSame(page, job);
+const other = await fresh(400, 700);
+await testFrame(other);
+await testDrops(other);
+await testWrong(await fresh());
+for (const { errors, requests } of pages) {
+  equal("errors", errors, []);
+  equal("requests", requests.filter(request => !/^(file|blob|data):/.test(request)), []);
+}
+await browser.close();
+finish();
