@@ -54,6 +54,16 @@ static const struct pf_option options[] = {
     PF_ROW(TEXT, "objdump", 0, "PATH", PF_AT(objdump),
            "Have this objdump print the instructions, for machines that capstone does not know. It gets the bytes of "
            "functions, never the recording or its binaries."),
+    PF_ROW(TEXT, "data-type", 0, "TYPE", AT(data_type),
+           "Print the types of data that samples accessed, with the percentage of each member, instead of code: all "
+           "types, "
+           "or TYPE: node also means struct node; with * and ? it is a pattern.",
+           .usual = "*"),
+    FLAG("type-stat", 0, PERFILE_ANNOTATE_TYPE_STAT,
+         "Print how many sampled addresses access a known type, and why the others do not."),
+    FLAG("insn-stat", 0, PERFILE_ANNOTATE_INSN_STAT, "Print the same by instruction."),
+    FLAG("code-with-type", 0, PERFILE_ANNOTATE_CODE_TYPES,
+         "Print after each instruction the type and member that it accesses."),
     PF_FLAG("no-arrows", 0, PF_AT(no_arrows), "text: do not draw jumps."),
     PF_FLAG("stdio", 0, PF_AT(stdio), "perf's layout; the same as --format stdio."),
     PF_FLAG("tui", 0, PF_AT(tui),
@@ -124,6 +134,8 @@ static int run(const struct pf_command *command, struct pf_settings *settings)
         settings->format = "stdio";
     if (!settings->no_arrows)
         annotate->flags |= PERFILE_ANNOTATE_ARROWS;
+    if (annotate->data_type)
+        annotate->flags |= PERFILE_ANNOTATE_TYPES;
     annotate->flags |= pf_value_number(percent_types, settings->percent_type);
     if (settings->objdump) {
         if (!pf_objdump_start(settings->objdump, settings->annotate.syntax))

@@ -29,7 +29,7 @@ static bool asks_for_listing(const struct pf_settings *settings)
 {
     const struct perfile_annotate_options *annotate = &settings->annotate;
 
-    return annotate->flags || annotate->dsos || annotate->top || annotate->percent_limit || annotate->syntax ||
+    return annotate->flags || annotate->data_type || annotate->dsos || annotate->top || annotate->percent_limit || annotate->syntax ||
            settings->percent_type || settings->no_arrows || settings->objdump;
 }
 

@@ -358,12 +358,16 @@ typedef void perfile_disassemble(void *context, const struct perfile_machine_cod
 
 /* How `annotate` prints. */
 enum perfile_annotate_flags {
-    PERFILE_ANNOTATE_NO_SOURCE = 1 << 0, /* text: instructions alone */
-    PERFILE_ANNOTATE_BYTES = 1 << 1,     /* text: also the bytes of instructions */
-    PERFILE_ANNOTATE_LINES = 1 << 2,     /* text: the file and line of each instruction */
-    PERFILE_ANNOTATE_HITS = 1 << 3,      /* shares are of samples, not of their periods */
-    PERFILE_ANNOTATE_GLOBAL = 1 << 4,    /* shares of the event's total, not of the function's */
-    PERFILE_ANNOTATE_ARROWS = 1 << 5,    /* text: jumps within the function are drawn */
+    PERFILE_ANNOTATE_NO_SOURCE = 1 << 0,  /* text: instructions alone */
+    PERFILE_ANNOTATE_BYTES = 1 << 1,      /* text: also the bytes of instructions */
+    PERFILE_ANNOTATE_LINES = 1 << 2,      /* text: the file and line of each instruction */
+    PERFILE_ANNOTATE_HITS = 1 << 3,       /* shares are of samples, not of their periods */
+    PERFILE_ANNOTATE_GLOBAL = 1 << 4,     /* shares of the event's total, not of the function's */
+    PERFILE_ANNOTATE_ARROWS = 1 << 5,     /* text: jumps within the function are drawn */
+    PERFILE_ANNOTATE_TYPES = 1 << 6,      /* types of data with what was sampled of their members, instead of code */
+    PERFILE_ANNOTATE_TYPE_STAT = 1 << 7,  /* and before them how many types were found, and why others were not */
+    PERFILE_ANNOTATE_INSN_STAT = 1 << 8,  /* the same by instruction */
+    PERFILE_ANNOTATE_CODE_TYPES = 1 << 9, /* text: after each instruction the member that it accesses */
 };
 
 struct perfile_annotate_options {
@@ -378,6 +382,7 @@ struct perfile_annotate_options {
     uint64_t width;     /* text: of lines, in characters; 0: as long as they are */
     perfile_disassemble *disassemble; /* as in perfile_annotation_options */
     void *disassemble_context;
+    const char *data_type; /* PERFILE_ANNOTATE_TYPES: only types of this name, with or without "struct", or pattern */
 };
 #define PERFILE_ANNOTATE_OPTIONS_INIT PERFILE_SIZED(struct perfile_annotate_options)
 

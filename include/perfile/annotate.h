@@ -35,6 +35,7 @@ struct perfile_annotation_options {
     const char *syntax;               /* of x86 instructions: "att", "intel"; NULL: "att" */
     perfile_disassemble *disassemble; /* instead of capstone, which does not know all machines; NULL: capstone */
     void *disassemble_context;
+    bool data_types; /* lines of listings state what their instructions access */
 };
 #define PERFILE_ANNOTATION_OPTIONS_INIT PERFILE_SIZED(struct perfile_annotation_options)
 
@@ -161,6 +162,8 @@ struct perfile_listing_line {
     uint64_t reached;      /* branches to here */
     uint64_t cycles;       /* between the branches to here and the next ones, where they were counted: a sum ... */
     uint64_t cycle_count;  /* ... of so many */
+    /* What the instruction accesses: "struct node +0x14 (in.y)"; NULL: not known, or not asked for. */
+    const char *data_type;
 };
 #define PERFILE_LISTING_LINE_INIT PERFILE_SIZED(struct perfile_listing_line)
 

@@ -114,6 +114,7 @@ void perfile_annotation_close(struct perfile_annotation *annotation)
     if (!annotation)
         return;
     const struct perfile_allocator *allocator = annotation->allocator;
+    pf_data_types_close(annotation->data_types);
     pf_disassembler_close(annotation->disassembler);
     pf_sources_close(&annotation->sources);
     pf_bundle_unload(&annotation->find);
@@ -128,6 +129,13 @@ void perfile_annotation_close(struct perfile_annotation *annotation)
     pf_map_close(&annotation->short_names);
     pf_arena_close(&annotation->arena);
     pf_free(annotation->watch.below, annotation, sizeof(*annotation));
+}
+
+struct pf_data_types *pf_annotation_data_types(struct perfile_annotation *annotation)
+{
+    if (!annotation->data_types)
+        annotation->data_types = pf_data_types_open(annotation->symbols, annotation->allocator);
+    return annotation->data_types;
 }
 
 /* ---- events ------------------------------------------------------------------------------------------------------ */

@@ -13,6 +13,7 @@
 
 #include <perfile/annotate.h>
 
+#include "analysis/data_types.h"
 #include "analysis/delivery.h"
 #include "analysis/sources.h"
 #include "analysis/complete_options.h"
@@ -93,12 +94,16 @@ struct perfile_annotation {
     struct pf_sources sources;
     struct pf_disassembler *disassembler; /* NULL: not needed so far */
     struct pf_annotation_watcher watcher; /* zeroes: none */
+    struct pf_data_types *data_types;     /* NULL: not needed so far */
 };
 
 /* perfile_annotation_open with a watcher; NULL: none. */
 int pf_annotation_open(struct perfile_reader *reader, const struct perfile_annotation_options *options,
                        const struct pf_annotation_watcher *watcher, struct perfile_annotation **annotation,
                        struct perfile_error *error);
+
+/* The types of data that its instructions access; NULL: out of memory. */
+struct pf_data_types *pf_annotation_data_types(struct perfile_annotation *annotation);
 
 /* annotate_read.c: counts all samples of the delivery. */
 int pf_annotation_read(struct perfile_annotation *annotation, struct perfile_error *error);

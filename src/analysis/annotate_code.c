@@ -25,6 +25,7 @@ struct line {
     uint32_t jump_count;
     size_t frames, frame_count;
     size_t hits, hit_count; /* of the annotation */
+    const char *data_type;  /* NULL: not known, or not asked for */
     struct pf_annotation_branches branches;
 };
 
@@ -413,6 +414,21 @@ static bool find_sources(struct perfile_listing *code)
     return enough;
 }
 
+/* False: out of memory. */
+static bool find_types(struct perfile_listing *code)
+{
+    const struct pf_annotation_function *function = code->function;
+    struct pf_data_types *types = pf_annotation_data_types(code->annotation);
+    for (size_t i = 0; i < code->line_count && types; i++) {
+        struct line *line = &code->lines[i];
+        const struct pf_data_use *use = pf_data_types_at(types, function->module, function->symbol, line->address);
+        if (!use)
+            return false;
+        line->data_type = use->use.type ? use->label : NULL;
+    }
+    return types;
+}
+
 /* ---- opening ----------------------------------------------------------------------------------------------------- */
 
 /* False: out of memory. */
@@ -475,6 +491,8 @@ static int fill(struct perfile_listing *code, struct perfile_error *error)
     take_hits(code);
     take_branches(code);
     find_targets(code);
+    if (code->annotation->options.data_types && !find_types(code))
+        return pf_fail_memory(error, "types");
     return find_sources(code) && !pf_memory_was_short(code->allocator) ? 0 : pf_fail_memory(error, "code");
 }
 
@@ -550,6 +568,7 @@ int perfile_listing_line_at(const struct perfile_listing *code, size_t index, st
         .reached = one->branches.reached,
         .cycles = one->branches.cycles,
         .cycle_count = one->branches.cycle_count,
+        .data_type = one->data_type,
     };
     return pf_sized_give(line, &all, sizeof(all));
 }

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "symbol/effect_parts.h"
 #include "symbol/find/library.h"
 
 /* Loaded when it is wanted: its many relocations would double the time that perfile takes to start. */
@@ -21,6 +22,7 @@ struct library {
     __typeof__(&cs_malloc) malloc;
     __typeof__(&cs_free) free;
     __typeof__(&cs_disasm_iter) disasm_iter;
+    __typeof__(&cs_regs_access) regs_access;
 };
 
 struct pf_disassembler {
@@ -64,7 +66,8 @@ static bool load_library(struct library *library, const struct perfile_allocator
            pf_library_function(library->handle, "cs_option", &library->option) &&
            pf_library_function(library->handle, "cs_malloc", &library->malloc) &&
            pf_library_function(library->handle, "cs_free", &library->free) &&
-           pf_library_function(library->handle, "cs_disasm_iter", &library->disasm_iter);
+           pf_library_function(library->handle, "cs_disasm_iter", &library->disasm_iter) &&
+           pf_library_function(library->handle, "cs_regs_access", &library->regs_access);
 }
 
 bool pf_disassembler_exists(const struct perfile_allocator *allocator)
@@ -247,18 +250,78 @@ static void find_branch(const struct pf_disassembler *d, struct pf_insn_words *w
         words->branch += d->insn->address;
 }
 
+static bool decode(struct pf_disassembler *d, const struct pf_insn_machine *machine, const uint8_t *code, size_t bytes,
+                   uint64_t address)
+{
+    return d->is_loaded && choose_machine(d, machine) &&
+           d->library.disasm_iter(d->handle, &code, &bytes, &address, d->insn);
+}
+
 bool pf_disassemble(struct pf_disassembler *disassembler, const struct pf_insn_machine *machine, const uint8_t *code,
                     size_t bytes, uint64_t address, struct pf_insn_words *words)
 {
     *words = (struct pf_insn_words){0};
-    if (!disassembler->is_loaded || !choose_machine(disassembler, machine) ||
-        !disassembler->library.disasm_iter(disassembler->handle, &code, &bytes, &address, disassembler->insn))
+    if (!decode(disassembler, machine, code, bytes, address))
         return false;
     words->bytes = disassembler->insn->size;
     snprintf(words->mnemonic, sizeof(words->mnemonic), "%s", disassembler->insn->mnemonic);
     snprintf(words->operands, sizeof(words->operands), "%s", disassembler->insn->op_str);
     find_target(disassembler, words);
     find_branch(disassembler, words);
+    return true;
+}
+
+/* ---- effects ----------------------------------------------------------------------------------------------------- */
+
+static const struct pf_effect_machine *effects_of(uint16_t elf_machine)
+{
+    static const struct pf_effect_machine *const all[] = {&pf_effect_x86_64, &pf_effect_arm64};
+    for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+        if (all[i]->elf_machine == elf_machine)
+            return all[i];
+    return NULL;
+}
+
+bool pf_disassembler_has_effects(const struct pf_insn_machine *machine)
+{
+    return machine->is_64 && effects_of(machine->elf_machine);
+}
+
+static uint32_t written_by(const struct pf_disassembler *d, const struct pf_effect_machine *machine)
+{
+    cs_regs read, written;
+    uint8_t read_count, written_count;
+    uint32_t all = 0;
+    if (d->library.regs_access(d->handle, d->insn, read, &read_count, written, &written_count) != CS_ERR_OK)
+        return UINT32_MAX;
+    for (unsigned i = 0; i < written_count; i++) {
+        const int8_t number = machine->number(written[i]);
+        all |= number == PF_NO_REGISTER ? 0 : (uint32_t)1 << number;
+    }
+    return all;
+}
+
+bool pf_disassemble_effect(struct pf_disassembler *disassembler, const struct pf_insn_machine *machine,
+                           const uint8_t *code, size_t bytes, uint64_t address, struct pf_effect *effect)
+{
+    const struct pf_effect_machine *reader = effects_of(machine->elf_machine);
+    *effect = (struct pf_effect){.target = PF_NO_REGISTER,
+                                 .second = PF_NO_REGISTER,
+                                 .source = PF_NO_REGISTER,
+                                 .moved = PF_NO_REGISTER,
+                                 .memory = {.base = PF_NO_REGISTER, .index = PF_NO_REGISTER}};
+    if (!reader || !decode(disassembler, machine, code, bytes, address) || !disassembler->insn->detail)
+        return false;
+    effect->is_valid = true;
+    effect->bytes = (uint8_t)disassembler->insn->size;
+    snprintf(effect->mnemonic, sizeof(effect->mnemonic), "%.15s", disassembler->insn->mnemonic);
+    effect->flow = (uint8_t)flow_of(disassembler);
+    effect->has_branch =
+        effect->flow & (PF_FLOW_JUMP | PF_FLOW_CALL) && last_number(disassembler->insn->op_str, &effect->branch);
+    effect->written = written_by(disassembler, reader);
+    reader->read(disassembler->insn, effect);
+    if (effect->flow & PF_FLOW_CALL)
+        effect->written |= reader->clobbered;
     return true;
 }
 
@@ -302,6 +365,24 @@ bool pf_disassemble(struct pf_disassembler *disassembler, const struct pf_insn_m
     (void)bytes;
     (void)address;
     *words = (struct pf_insn_words){0};
+    return false;
+}
+
+bool pf_disassembler_has_effects(const struct pf_insn_machine *machine)
+{
+    (void)machine;
+    return false;
+}
+
+bool pf_disassemble_effect(struct pf_disassembler *disassembler, const struct pf_insn_machine *machine,
+                           const uint8_t *code, size_t bytes, uint64_t address, struct pf_effect *effect)
+{
+    (void)disassembler;
+    (void)machine;
+    (void)code;
+    (void)bytes;
+    (void)address;
+    *effect = (struct pf_effect){0};
     return false;
 }
 

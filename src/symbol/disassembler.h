@@ -4,6 +4,7 @@
 #define PF_SYMBOL_DISASSEMBLER_H
 
 #include "base/memory.h"
+#include "symbol/effect.h"
 #include "symbol/unwind/insn.h"
 
 struct pf_disassembler;
@@ -44,5 +45,13 @@ void pf_disassembler_close(struct pf_disassembler *disassembler);
  */
 bool pf_disassemble(struct pf_disassembler *disassembler, const struct pf_insn_machine *machine, const uint8_t *code,
                     size_t bytes, uint64_t address, struct pf_insn_words *words);
+/* Whether effects of instructions of this machine are known. */
+bool pf_disassembler_has_effects(const struct pf_insn_machine *machine);
+/*
+ * What the instruction at the start of `code` does. False: it is not a valid instruction, or one of a machine without
+ * effects. x86 must be in Intel's syntax: see above.
+ */
+bool pf_disassemble_effect(struct pf_disassembler *disassembler, const struct pf_insn_machine *machine,
+                           const uint8_t *code, size_t bytes, uint64_t address, struct pf_effect *effect);
 
 #endif

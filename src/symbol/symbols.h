@@ -162,6 +162,9 @@ struct pf_code_file {
 };
 /* False: it was not found. `file->path` of the kernel's own memory may name a file that must not be read. */
 bool pf_symbols_code_file(struct pf_symbols *symbols, uint32_t module, struct pf_code_file *file);
+struct pf_types_files;
+/* Where the debug info of a module is whose addresses are those of its symbols; false: there is no such file. */
+bool pf_symbols_debug_files(const struct pf_symbols *symbols, uint32_t module, struct pf_types_files *files);
 /* A source file of a module from debuginfod, by its name in the debug info; NULL: not found, or not allowed. */
 const char *pf_symbols_fetch_source(struct pf_symbols *symbols, uint32_t module, const char *name);
 const struct perfile_allocator *pf_symbols_allocator(const struct pf_symbols *symbols);

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/text.h"
+#include "symbol/dwarf/types.h"
 #include "symbol/machine.h"
 
 /* ---- unwinding ---- */
@@ -285,6 +286,18 @@ bool pf_symbols_code_file(struct pf_symbols *symbols, uint32_t number, struct pf
         file->path = is_kernel(module) ? module->public.path : module->binary;
     }
     return file->path;
+}
+
+bool pf_symbols_debug_files(const struct pf_symbols *symbols, uint32_t number, struct pf_types_files *files)
+{
+    const struct pf_module_data *module = pf_module_at(symbols, number);
+    if (!module || module->embedded || !module->table)
+        return false;
+    const char *debug = module->kind == PF_MODULE_KERNEL ? module->public.path
+                        : module->kind == PF_MODULE_ELF  ? module->debug ? module->debug : module->binary
+                                                         : NULL;
+    *files = (struct pf_types_files){.debug = debug, .alternate = module->alternate};
+    return debug;
 }
 
 const char *pf_symbols_fetch_source(struct pf_symbols *symbols, uint32_t number, const char *name)

@@ -36,7 +36,8 @@ int pf_annotated_open(struct pf_annotated *annotated, struct perfile_table *tabl
                                                    .allocator = table->allocator,
                                                    .syntax = options.syntax,
                                                    .disassemble = options.disassemble,
-                                                   .disassemble_context = options.disassemble_context};
+                                                   .disassemble_context = options.disassemble_context,
+                                                   .data_types = pf_table_may_show(table, "data_type")};
     annotated->table = table;
     annotated->complete = table->verb || options.symbol;
     const int result = perfile_annotation_open(table->reader, &how, &annotated->annotation, error);

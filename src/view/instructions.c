@@ -94,6 +94,7 @@ static void put_count(struct pf_vector *vector, uint64_t count)
 PF_PUT_AS(taken, INSTRUCTIONS, put_count, instructions->line.taken)
 PF_PUT_IF(mispredicted, INSTRUCTIONS, instructions->line.taken, pf_set_u64, instructions->line.mispredicted)
 PF_PUT_AS(reached, INSTRUCTIONS, put_count, instructions->line.reached)
+PF_PUT_IF(data_type, INSTRUCTIONS, instructions->line.data_type, pf_set_lasting, instructions->line.data_type)
 PF_PUT_IF(branch_cycles, INSTRUCTIONS, instructions->line.cycle_count, pf_set_f64,
           (double)instructions->line.cycles / (double)instructions->line.cycle_count)
 
@@ -128,6 +129,7 @@ static const struct pf_column columns[] = {
     PF_EXTRA(taken, U64, "", "Branches from the instruction; null: none was recorded."),
     PF_EXTRA(mispredicted, U64, "", "Branches from the instruction that were mispredicted."),
     PF_EXTRA(reached, U64, "", "Branches to the instruction; null: none was recorded."),
+    PF_EXTRA(data_type, TEXT, "", "What the instruction accesses: type, offset and member; null: not known."),
     PF_EXTRA(branch_cycles, F64, "cycles", "Cycles from the branch before, on average."),
 };
 

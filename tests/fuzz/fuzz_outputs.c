@@ -100,9 +100,10 @@ static const struct member annotate_members[] = {
     MEMBER(annotate_options, dsos, TEXT, 0, NAMES),
     MEMBER(annotate_options, percent_limit, TEXT, 0, "0|50|x"),
     MEMBER(annotate_options, top, NUMBER, 0, NULL),
-    MEMBER(annotate_options, flags, FLAGS, PERFILE_ANNOTATE_ARROWS, NULL),
+    MEMBER(annotate_options, flags, FLAGS, PERFILE_ANNOTATE_CODE_TYPES, NULL),
     MEMBER(annotate_options, syntax, TEXT, 0, "att|intel|x"),
     MEMBER(annotate_options, width, NUMBER, 0, NULL),
+    MEMBER(annotate_options, data_type, TEXT, 0, "*|node|struct *"),
 };
 static const struct member script_members[] = {
     MEMBER(script_options, show, FLAGS, 1 << 16, NULL),

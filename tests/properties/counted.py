@@ -24,7 +24,7 @@ LITERAL = re.compile(r'"((?:[^"\\\n]|\\.)*)"|\bPRI([iduxX]\d+)')
 LITERALS = re.compile(rf'(?:{LITERAL.pattern})(?:\s*(?:{LITERAL.pattern}))*')
 COUNTED = re.compile(r'%[-*0-9.]*(?:ll|z|l|h)?[iud]\d* (?:of %[a-z]*u\d* )?(?:more |further )?([a-z]+s)\b(?!:)')
 UNITS = {'bytes', 'ns', 'ms', 'seconds', 'pixels'} | NO_PLURALS
-PERFS = {'sched.c', 'timehist.c', 'trace.c', 'kwork_top.c', 'stdio.c', 'text.c', 'code.c', 'events.c'}  # in src/output: perf's text
+PERFS = {'sched.c', 'types.c', 'timehist.c', 'trace.c', 'kwork_top.c', 'stdio.c', 'text.c', 'code.c', 'events.c'}  # in src/output: perf's text
 # What is never one.
 SEVERAL = ('one for each of %zu recordings', 'cannot keep %zu recordings open', 'All %zu options', '1 of %', 'at most %d', 'more than %', '%zu parts would',
            '%zu ids do not fit', '%zu events are too many', 'counts of %d threads', '[ perf record: ', '%llu samples a second', 'the mappings of %u process%s')

@@ -233,7 +233,7 @@ static void bad_requests_are_named(void **state)
     } cases[] = {
         {"comm,nosuch", NULL, NULL, "'nosuch'; valid: overhead_children", PERFILE_ERROR_ARGUMENT},
         {"", NULL, NULL, "''", PERFILE_ERROR_ARGUMENT},
-        {"typeoff", NULL, NULL, "'typeoff'", PERFILE_ERROR_UNSUPPORTED},
+        {"simd", NULL, NULL, "'simd'", PERFILE_ERROR_UNSUPPORTED},
         {"{comm,{dso}}", NULL, NULL, "braces", PERFILE_ERROR_ARGUMENT},
         {"comm}", NULL, NULL, "braces", PERFILE_ERROR_ARGUMENT},
         {"comm,{}", NULL, NULL, "''", PERFILE_ERROR_ARGUMENT},

@@ -57,10 +57,11 @@ struct pf_report_column {
     const char *alias; /* or NULL */
     const char *header;
     const char *doc;
-    uint8_t of;    /* enum pf_column_of */
-    uint8_t width; /* at least */
-    bool right;    /* flush right */
-    uint8_t type;  /* of what programs are given: enum perfile_column_type */
+    uint8_t of;       /* enum pf_column_of */
+    uint8_t width;    /* at least */
+    bool right;       /* flush right */
+    bool only_header; /* perf's layout makes it as wide as its header, whatever is in it */
+    uint8_t type;     /* of what programs are given: enum perfile_column_type */
     const char *unit;
     uint8_t needs;    /* enum pf_column_needs */
     bool kept;        /* takes a value */

@@ -431,6 +431,9 @@ static int address(const struct pf_report *report, uint64_t a, uint64_t b)
 #define KEPT_source(id) BY_COMPARISON(id, text)
 #define KEPT_access(id) BY_COMPARISON(id, pf_compare_accesses)
 #define KEPT_line(id) BY_COMPARISON(id, pf_compare_lines)
+#define KEPT_type(id) BY_COMPARISON(id, text)
+#define KEPT_member(id) BY_COMPARISON(id, pf_compare_members)
+#define KEPT_type_line(id) BY_COMPARISON(id, pf_compare_type_lines)
 #define ORDER_number_up(id) .word = word_##id
 #define ORDER_number_down(id) .word = word_##id
 #define ORDER_text(id) .compare = compare_##id, .by_text = true
@@ -441,6 +444,9 @@ static int address(const struct pf_report *report, uint64_t a, uint64_t b)
 #define ORDER_source(id) .compare = compare_##id, .by_text = true, .exact = true
 #define ORDER_access(id) .compare = compare_##id, .exact = true, .min = pf_min_##id
 #define ORDER_line(id) .compare = compare_##id, .exact = true, .min = pf_min_##id
+#define ORDER_type(id) .compare = compare_##id, .by_text = true, .only_header = true
+#define ORDER_member(id) .compare = compare_##id, .only_header = true
+#define ORDER_type_line(id) .compare = compare_##id, .only_header = true
 
 #define PF_COLUMN_VALUE(...)
 #define PF_COLUMN_SAMPLE(...)

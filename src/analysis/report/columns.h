@@ -12,6 +12,9 @@ size_t pf_min_dso_daddr(const struct pf_report *report, const struct pf_report_r
 size_t pf_min_symbol_daddr(const struct pf_report *report, const struct pf_report_row *row);
 size_t pf_min_symbol_iaddr(const struct pf_report *report, const struct pf_report_row *row);
 size_t pf_min_dcacheline(const struct pf_report *report, const struct pf_report_row *row);
+/* columns_types.c: the order of members of types, and of their cache lines. */
+int pf_compare_members(const struct pf_report *report, uint64_t a, uint64_t b);
+int pf_compare_type_lines(const struct pf_report *report, uint64_t a, uint64_t b);
 /* A value that is an interned text, or 0. */
 void pf_put_interned(struct pf_text *text, uint64_t value);
 

@@ -112,6 +112,7 @@ void pf_report_close(struct pf_report *report)
     pf_free(allocator, report->events.items, report->events.capacity * sizeof(*report->events.items));
     pf_report_close_keys(&report->keys);
     pf_pairs_close(&report->data.lines);
+    pf_data_types_close(report->data.types);
     pf_pairs_close(&report->costs.index);
     pf_free(allocator, report->costs.items, report->costs.capacity * sizeof(*report->costs.items));
     pf_report_unprepare(report);

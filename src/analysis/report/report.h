@@ -11,6 +11,7 @@
 
 #include <regex.h>
 
+#include "analysis/data_types.h"
 #include "analysis/report/column.h"
 #include "analysis/stacks.h"
 #include "analysis/trace/trace_text.h"
@@ -178,8 +179,9 @@ struct pf_report_texts {
     bool short_of_memory; /* while columns were taken */
 };
 
-/* columns_memory.c */
+/* columns_memory.c, columns_types.c */
 struct pf_report_data {
+    struct pf_data_types *types; /* NULL: no column has asked for them yet */
     struct pf_pairs lines; /* module and position, or MEMORY and address, to the frame that represents it */
     bool unmapped;         /* the address of an access is in no mapping */
 };

@@ -192,7 +192,8 @@ static int open_annotation(struct pf_annotate *annotate, struct perfile_error *e
                                                    .allocator = options->allocator,
                                                    .syntax = annotate->how->syntax,
                                                    .disassemble = annotate->how->disassemble,
-                                                   .disassemble_context = annotate->how->disassemble_context};
+                                                   .disassemble_context = annotate->how->disassemble_context,
+                                                   .data_types = annotate->how->flags & PERFILE_ANNOTATE_CODE_TYPES};
     int result = perfile_annotation_open(annotate->reader, &how, &annotate->annotation, error);
     if (result == 0)
         result = pf_annotation_choose(annotate->annotation, annotate->how, &annotate->choice, error);
@@ -216,7 +217,11 @@ static int write_functions(struct pf_annotate *annotate, const struct pf_annotat
 static int write_all(struct pf_annotate *annotate, const struct pf_annotate_format *format, struct perfile_error *error)
 {
     int result = open_annotation(annotate, error);
-    if (result == 0 && format->begin)
+    if (result == 0 && annotate->how->flags & PF_ANNOTATE_ABOUT_TYPES)
+        result = pf_annotate_write_types(annotate, error);
+    if (result != 0 || annotate->how->flags & PERFILE_ANNOTATE_TYPES)
+        return result;
+    if (format->begin)
         result = format->begin(annotate, error);
     if (result == 0)
         result = write_functions(annotate, format, error);

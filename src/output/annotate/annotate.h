@@ -6,6 +6,8 @@
  *     text.c      for people
  *     arrows.c    jumps, drawn
  *     stdio.c     in perf's layout
+ *     types.c     types of data instead
+ *     insn_stat.c  how often the instructions of each name access a known type
  */
 #ifndef PF_OUTPUT_ANNOTATE_ANNOTATE_H
 #define PF_OUTPUT_ANNOTATE_ANNOTATE_H
@@ -72,6 +74,15 @@ size_t pf_annotate_hottest(const struct pf_annotate *annotate, const struct pf_a
 bool pf_annotate_put_branches(struct pf_text *text, const struct perfile_listing_line *line);
 /* The last part of a path. */
 const char *pf_annotate_file_name(const char *path);
+
+/* ---- types.c ---- */
+
+enum { PF_ANNOTATE_ABOUT_TYPES = PERFILE_ANNOTATE_TYPES | PERFILE_ANNOTATE_TYPE_STAT | PERFILE_ANNOTATE_INSN_STAT };
+/* The types that samples accessed, of each event, and counts of what was found, as the options ask for them. */
+int pf_annotate_write_types(struct pf_annotate *annotate, struct perfile_error *error);
+/* insn_stat.c: false when out of memory. */
+struct pf_data_types;
+bool pf_annotate_put_insn_stat(struct pf_annotate *annotate, const struct pf_data_types *data);
 
 /* ---- arrows.c ---- */
 

@@ -92,6 +92,10 @@ static void put_instruction(struct pf_annotate *annotate, struct pf_annotate_fun
     if (line.taken || line.reached)
         pf_put_string(annotate->out, "   // ");
     pf_annotate_put_branches(annotate->out, &line);
+    if (line.data_type) {
+        pf_put_string(annotate->out, "\t\t# data-type: ");
+        pf_put_name(annotate->out, line.data_type);
+    }
     pf_put_char(annotate->out, '\n');
 }
 

@@ -326,6 +326,10 @@ static void put_words(struct body *body, const struct perfile_listing_line *line
     if (line->taken || line->reached)
         pf_put_string(tail, "  # ");
     pf_annotate_put_branches(tail, line);
+    if (line->data_type) {
+        pf_put_string(tail, "  # ");
+        pf_put_name(tail, line->data_type);
+    }
     if (has(body->annotate, PERFILE_ANNOTATE_LINES) && line->file && line->line) {
         pf_put_string(tail, "  # ");
         put_file_line(tail, line->file, line->line);

@@ -191,7 +191,7 @@ void pf_report_text_fit_columns(struct pf_report_text *table)
             continue;
         table->widths[i] = strlen(header_of(table, column));
         pf_report_text_widen(&table->widths[i], (size_t)column->width * events_in(table, column));
-        if (column->of != PF_COLUMN_OF_VALUE)
+        if (column->of != PF_COLUMN_OF_VALUE && (!column->only_header || table->screen))
             asked[count++] = i;
     }
     for (size_t r = 0; r < table->event->row_count && count; r++) {

@@ -63,7 +63,8 @@ const char *perfile_library_at(size_t index, const char **purpose, bool *found)
     X("libcapstone", cs_option)                                                                                        \
     X("libcapstone", cs_malloc)                                                                                        \
     X("libcapstone", cs_free)                                                                                          \
-    X("libcapstone", cs_disasm_iter)
+    X("libcapstone", cs_disasm_iter)                                                                                   \
+    X("libcapstone", cs_regs_access)
 #else
 #define LIBCAPSTONE(X)
 #endif

@@ -7,6 +7,7 @@
 #include <perfile/probe.h>
 
 #include "base/text.h"
+#include "symbol/dwarf/dies.h"
 #include "symbol/dwarf/dwarf_file.h"
 #include "symbol/elf_file.h"
 #include "symbol/find/find.h"
@@ -104,22 +105,12 @@ bool pf_probe_line_at(struct pf_probe_target *target, const struct pf_probe_rows
 
 /* ---- types.c ----------------------------------------------------------------------------------------------------- */
 
-/* The type of a variable or a type, without const and the like; `through` typedefs, too. */
-bool pf_probe_type(Dwarf_Die *die, bool through, Dwarf_Die *type);
 /* "struct in*"; NULL: out of memory. */
 const char *pf_probe_type_name(struct pf_probe_target *target, Dwarf_Die *die);
 /* What the kernel calls it: "s32", "x64"; "" when its size is not known. NULL: out of memory. */
 const char *pf_probe_kernel_type(struct pf_probe_target *target, Dwarf_Die *variable);
 /* Negative or 0: not known. */
 int pf_probe_type_bytes(const struct pf_probe_target *target, Dwarf_Die *type);
-/* "b3@0/32" of a bit-field, and how many bytes from its structure its container begins. False: not a bit-field. */
-struct pf_probe_bits {
-    uint64_t container_offset;
-    unsigned width, shift, container_bits;
-};
-bool pf_probe_bit_field(Dwarf_Die *member, struct pf_probe_bits *bits);
-/* Bytes from the start of the structure; false: not known. */
-bool pf_probe_member_offset(Dwarf_Die *member, int64_t *offset);
 
 /* ---- location.c -------------------------------------------------------------------------------------------------- */
 

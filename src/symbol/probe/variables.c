@@ -157,11 +157,11 @@ static bool find_member(struct pf_probe_target *target, Dwarf_Die *type, const c
         const char *text = dwarf_diename(&die);
         const int tag = dwarf_tag(&die);
         const bool is_named = tag == DW_TAG_member && text;
-        if (is_named && strcmp(text, name) == 0 && pf_probe_member_offset(&die, offset)) {
+        if (is_named && strcmp(text, name) == 0 && pf_die_member_offset(&die, offset)) {
             *member = die;
             is_found = true;
         } else if (!is_named && (tag == DW_TAG_member || tag == DW_TAG_inheritance) &&
-                   pf_probe_member_offset(&die, &own) && pf_probe_type(&die, true, &inner) &&
+                   pf_die_member_offset(&die, &own) && pf_die_type(&die, true, &inner) &&
                    find_member(target, &inner, name, member, offset, depth + 1)) {
             *offset += own;
             is_found = true;
@@ -182,7 +182,7 @@ static const char *use_element(struct reading *r, Dwarf_Die *type, int64_t index
     const int tag = dwarf_tag(type);
     if (tag != DW_TAG_pointer_type && tag != DW_TAG_array_type)
         return "[] needs a pointer or an array";
-    if (!pf_probe_type(type, true, &element))
+    if (!pf_die_type(type, true, &element))
         return "its elements have no type";
     const int bytes = pf_probe_type_bytes(r->target, &element);
     if (bytes < 1 || (tag == DW_TAG_array_type && !r->location.count))
@@ -202,7 +202,7 @@ static const char *use_member(struct reading *r, Dwarf_Die *type, const struct p
     if (is_pointer != field->is_arrow)
         return is_pointer ? "-> is used for members of what a pointer points to"
                           : ". is used for members of a structure that is not a pointer";
-    if (is_pointer && !pf_probe_type(type, true, &inner))
+    if (is_pointer && !pf_die_type(type, true, &inner))
         return "the type that it points to is not known";
     if (!is_structure(&inner))
         return "it is not a structure";
@@ -211,8 +211,8 @@ static const char *use_member(struct reading *r, Dwarf_Die *type, const struct p
     if (!find_member(r->target, &inner, field->name, &member, &offset, 0))
         return pf_probe_text(r->target, "there is no member %.80s in %.80s", field->name,
                              pf_probe_type_name(r->target, &r->die));
-    struct pf_probe_bits bits;
-    if (pf_probe_bit_field(&member, &bits))
+    struct pf_die_bits bits;
+    if (pf_die_bit_field(&member, &bits))
         offset += (int64_t)bits.container_offset;
     pf_probe_move(&r->location, offset);
     r->die = member;
@@ -225,7 +225,7 @@ static const char *use_fields(struct reading *r)
     Dwarf_Die type;
     for (size_t i = 0; i < r->argument->field_count && !why; i++) {
         const struct pf_probe_field *field = &r->argument->fields[i];
-        if (!pf_probe_type(&r->die, true, &type))
+        if (!pf_die_type(&r->die, true, &type))
             return "it has no type";
         why = field->name ? use_member(r, &type, field) : use_element(r, &type, field->index);
     }
@@ -244,10 +244,10 @@ static const char *use_string(struct reading *r)
 {
     Dwarf_Die type, element;
     const char *name = NULL;
-    const int tag = pf_probe_type(&r->die, true, &type) ? dwarf_tag(&type) : DW_TAG_invalid;
+    const int tag = pf_die_type(&r->die, true, &type) ? dwarf_tag(&type) : DW_TAG_invalid;
     if (tag != DW_TAG_pointer_type && tag != DW_TAG_array_type)
         return "only pointers to characters and arrays of them are strings";
-    if (pf_probe_type(&type, true, &element))
+    if (pf_die_type(&type, true, &element))
         name = dwarf_diename(&element);
     if (!name || (strcmp(name, "char") != 0 && strcmp(name, "unsigned char") != 0))
         return "only pointers to characters and arrays of them are strings";

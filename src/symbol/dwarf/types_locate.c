@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: MIT */
+/* From the operand of an access to the variable that it accesses, or to what a pointer points to. */
+#include "base/bytes.h"
+#include "symbol/dwarf/types_parts.h"
+
+static bool is_at(const struct pf_types_variable *variable, uint64_t address)
+{
+    return address >= variable->low && address < variable->high;
+}
+
+/* Whether the first of two variables says more about what it holds: inner scopes, but types with a size before others. */
+static bool is_better(const struct pf_held_value *a, uint16_t a_depth, const struct pf_held_value *b, uint16_t b_depth)
+{
+    const bool a_sized = a->type && a->type->public.bytes, b_sized = b->kind && b->type && b->type->public.bytes;
+    const bool a_record = a_sized && a->type->public.kind == PF_TYPE_RECORD;
+    const bool b_record = b_sized && b->type->public.kind == PF_TYPE_RECORD;
+    if (!b->kind || a_sized != b_sized)
+        return !b->kind || a_sized;
+    return a_record != b_record ? a_record : a_depth > b_depth;
+}
+
+/* A pointer in a register, by the debug info. */
+static struct pf_held_value held_by_variable(struct pf_types *types, const struct pf_types_function *function,
+                                             uint64_t address, int8_t reg)
+{
+    struct pf_held_value best = {.kind = PF_HELD_UNKNOWN};
+    uint16_t best_depth = 0;
+    size_t end, i = pf_types_variables(function, PF_HELD_IN_REGISTER, reg, &end);
+    for (; i < end && function->variables[i].low <= address; i++) {
+        const struct pf_types_variable *variable = &function->variables[i];
+        if (!is_at(variable, address) || variable->type->public.kind != PF_TYPE_POINTER)
+            continue;
+        const struct pf_held_value value = {
+            .kind = PF_HELD_POINTER, .type = pf_types_target(types, variable->type), .offset = -variable->offset};
+        if (is_better(&value, variable->depth, &best, best_depth)) {
+            best = value;
+            best_depth = variable->depth;
+        }
+    }
+    return best;
+}
+
+struct pf_held_value pf_types_held(struct pf_types *types, const struct pf_types_function *function,
+                                   const struct pf_types_access *access, int8_t reg)
+{
+    struct pf_held_value value = {.kind = PF_HELD_UNKNOWN};
+    if (reg == PF_NO_REGISTER)
+        return value;
+    value = held_by_variable(types, function, access->address, reg);
+    const struct pf_held_value *tracked = access->state ? &access->state->registers[reg] : NULL;
+    const bool is_typed = value.kind && value.type && value.type->public.bytes;
+    return !is_typed && tracked && tracked->kind ? *tracked : value;
+}
+
+/* ---- variables in memory ----------------------------------------------------------------------------------------- */
+
+/* Where a variable in memory begins from the canonical frame address; false: that is not known. */
+static bool frame_offset(const struct pf_types_variable *variable, const struct pf_held_state *state, int64_t *offset)
+{
+    *offset = variable->offset;
+    if (variable->holder == PF_HELD_AT_FRAME)
+        return true;
+    const struct pf_held_value *base =
+        state && variable->holder == PF_HELD_AT_REGISTER ? &state->registers[variable->reg] : NULL;
+    if (!base || base->kind != PF_HELD_FRAME)
+        return false;
+    *offset = (int64_t)((uint64_t)*offset + (uint64_t)base->offset);
+    return true;
+}
+
+/* Takes the variable if it holds the byte at `offset` from its beginning, and has a scope inside that of the last. */
+static bool take(const struct pf_types_variable *variable, int64_t offset, struct pf_held_value *object,
+                 uint16_t *depth)
+{
+    const bool holds = offset >= 0 && (uint64_t)offset < variable->type->public.bytes;
+    if (!holds || (object->kind && variable->depth <= *depth))
+        return false;
+    *object = (struct pf_held_value){.kind = PF_HELD_POINTER, .type = variable->type, .offset = offset};
+    *depth = variable->depth;
+    return true;
+}
+
+/* The variable at an offset from the canonical frame address. */
+static struct pf_held_value in_frame(const struct pf_types_function *function, const struct pf_types_access *access,
+                                     int64_t at)
+{
+    struct pf_held_value object = {.kind = PF_HELD_UNKNOWN};
+    uint16_t depth = 0;
+    int64_t start;
+    for (size_t i = 0; i < function->variable_count; i++)
+        if (is_at(&function->variables[i], access->address) &&
+            frame_offset(&function->variables[i], access->state, &start))
+            (void)take(&function->variables[i], at - start, &object, &depth);
+    return object;
+}
+
+/* The variable that the debug info says is at this register. */
+static struct pf_held_value at_register(const struct pf_types_function *function, const struct pf_types_access *access,
+                                        int8_t reg)
+{
+    struct pf_held_value object = {.kind = PF_HELD_UNKNOWN};
+    uint16_t depth = 0;
+    size_t end, i = pf_types_variables(function, PF_HELD_AT_REGISTER, reg, &end);
+    for (; i < end; i++) {
+        const struct pf_types_variable *variable = &function->variables[i];
+        if (is_at(variable, access->address))
+            (void)take(variable, access->memory->offset - variable->offset, &object, &depth);
+    }
+    return object;
+}
+
+/* ---- global variables -------------------------------------------------------------------------------------------- */
+
+static struct pf_held_value of_global(struct pf_types *types, const struct pf_types_global *global, uint64_t offset)
+{
+    struct pf_held_value object = {.kind = PF_HELD_UNKNOWN};
+    const struct pf_type_node *type = global ? pf_types_type_of(types, (Dwarf_Die *)&global->die) : NULL;
+    if (type && offset < type->public.bytes)
+        object = (struct pf_held_value){.kind = PF_HELD_POINTER, .type = type, .offset = (int64_t)offset};
+    return object;
+}
+
+static struct pf_held_value by_symbol(struct pf_types *types, const struct pf_types_unit *unit, uint64_t address)
+{
+    uint64_t offset = 0;
+    const char *name = types->symbols.at ? types->symbols.at(types->symbols.context, address, &offset) : NULL;
+    return of_global(types, name ? pf_types_global_named(unit, name) : NULL, offset);
+}
+
+/* A variable of the function, of its unit, or one that the unit only declares. */
+static struct pf_held_value at_address(struct pf_types *types, const struct pf_types_function *function,
+                                       uint64_t address)
+{
+    struct pf_held_value object = {.kind = PF_HELD_UNKNOWN};
+    uint16_t depth = 0;
+    size_t end, i = pf_types_variables(function, PF_HELD_AT_ADDRESS, 0, &end);
+    for (; i < end; i++)
+        (void)take(&function->variables[i], (int64_t)(address - (uint64_t)function->variables[i].offset), &object,
+                   &depth);
+    if (object.kind || !function->unit)
+        return object;
+    const struct pf_types_global *global = pf_types_global_at(function->unit, address);
+    object = of_global(types, global, global ? address - global->address : 0);
+    return object.kind ? object : by_symbol(types, function->unit, address);
+}
+
+/* ---- accesses ---------------------------------------------------------------------------------------------------- */
+
+static struct pf_held_value through(struct pf_types *types, const struct pf_types_function *function,
+                                    const struct pf_types_access *access, int8_t reg)
+{
+    struct pf_held_value object = at_register(function, access, reg);
+    if (object.kind)
+        return object;
+    const struct pf_held_value value = pf_types_held(types, function, access, reg);
+    const int64_t offset = (int64_t)((uint64_t)value.offset + (uint64_t)access->memory->offset);
+    if (value.kind == PF_HELD_NUMBER)
+        return at_address(types, function, (uint64_t)offset);
+    if (value.kind == PF_HELD_FRAME)
+        return in_frame(function, access, offset);
+    object = value;
+    object.offset = offset;
+    return object;
+}
+
+/* Elements of arrays that pointers go through: an offset in one of them. */
+static void fold(struct pf_held_value *object)
+{
+    const struct pf_type *type = &object->type->public;
+    if (type->bytes && (type->kind == PF_TYPE_VALUE || type->kind == PF_TYPE_POINTER)) {
+        const int64_t bytes = (int64_t)type->bytes, rest = object->offset % bytes;
+        object->offset = rest < 0 ? rest + bytes : rest;
+    }
+}
+
+static uint8_t check(struct pf_held_value *object)
+{
+    if (!object->kind)
+        return PF_TYPE_NO_VAR;
+    if (!object->type)
+        return PF_TYPE_NO_TYPEINFO;
+    if (!object->type->public.bytes)
+        return PF_TYPE_INVALID_SIZE;
+    fold(object);
+    return object->offset < 0 || (uint64_t)object->offset >= object->type->public.bytes ? PF_TYPE_BAD_OFFSET
+                                                                                        : PF_TYPE_FOUND;
+}
+
+bool pf_types_locate(struct pf_types *types, const struct pf_types_function *function,
+                     const struct pf_types_access *access, struct pf_held_value *object, uint8_t *reason)
+{
+    const struct pf_effect_memory *memory = access->memory;
+    *object = (struct pf_held_value){.kind = PF_HELD_UNKNOWN};
+    if (memory->is_fixed || (memory->base == PF_NO_REGISTER && memory->scale > 1))
+        *object = at_address(types, function, (uint64_t)memory->offset);
+    else if (memory->base != PF_NO_REGISTER)
+        *object = through(types, function, access, memory->base);
+    *reason = check(object);
+    if (*reason != PF_TYPE_FOUND && memory->index != PF_NO_REGISTER && memory->scale == 1) {
+        struct pf_held_value other = through(types, function, access, memory->index);
+        const uint8_t why = check(&other);
+        if (why == PF_TYPE_FOUND) {
+            *object = other;
+            *reason = why;
+        }
+    }
+    return *reason == PF_TYPE_FOUND;
+}

@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: MIT */
+/* Types and their members, each made when it is first asked for. */
+#include <dwarf.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/bytes.h"
+#include "symbol/dwarf/types_parts.h"
+
+const struct pf_type pf_type_stack_operation = {.name = "(stack operation)"};
+const struct pf_type pf_type_stack_canary = {.name = "(stack canary)", .bytes = sizeof(uint64_t)};
+
+/* ---- nodes ------------------------------------------------------------------------------------------------------- */
+
+static uint8_t kind_of(int tag)
+{
+    static const struct {
+        int tag;
+        uint8_t kind;
+    } kinds[] = {{DW_TAG_base_type, PF_TYPE_VALUE},
+                 {DW_TAG_enumeration_type, PF_TYPE_VALUE},
+                 {DW_TAG_pointer_type, PF_TYPE_POINTER},
+                 {DW_TAG_reference_type, PF_TYPE_POINTER},
+                 {DW_TAG_rvalue_reference_type, PF_TYPE_POINTER},
+                 {DW_TAG_ptr_to_member_type, PF_TYPE_VALUE},
+                 {DW_TAG_unspecified_type, PF_TYPE_OTHER},
+                 {DW_TAG_array_type, PF_TYPE_ARRAY},
+                 {DW_TAG_structure_type, PF_TYPE_RECORD},
+                 {DW_TAG_class_type, PF_TYPE_RECORD},
+                 {DW_TAG_union_type, PF_TYPE_RECORD}};
+    for (size_t i = 0; i < PF_COUNT(kinds); i++)
+        if (kinds[i].tag == tag)
+            return kinds[i].kind;
+    return PF_TYPE_OTHER;
+}
+
+/* clang does not state the size of pointers. */
+static uint64_t bytes_of(Dwarf_Die *real, uint8_t kind)
+{
+    Dwarf_Word bytes;
+    if (kind == PF_TYPE_POINTER && !dwarf_hasattr(real, DW_AT_byte_size))
+        return sizeof(uint64_t);
+    return kind != PF_TYPE_OTHER && dwarf_aggregate_size(real, &bytes) == 0 ? bytes : 0;
+}
+
+static const struct pf_type_node *node_of(struct pf_types *types, Dwarf_Die *named)
+{
+    uint64_t known;
+    Dwarf_Die real;
+    if (pf_map_get(&types->nodes, (uintptr_t)named->addr, &known))
+        return (const struct pf_type_node *)(uintptr_t)known;
+    if (!pf_types_step(types) || !pf_die_unqualified(named, true, &real))
+        return NULL;
+    const uint8_t kind = kind_of(dwarf_tag(&real));
+    struct pf_type_node made = {.named = *named, .real = real, .public = {.name = "", .kind = kind}};
+    made.public.bytes = bytes_of(&real, kind);
+    struct pf_type_node *node = pf_arena_new(&types->arena, sizeof(*node));
+    if (!node || !pf_map_put(&types->nodes, (uintptr_t)named->addr, (uintptr_t)node))
+        return NULL;
+    *node = made;
+    return node;
+}
+
+const struct pf_type_node *pf_types_type_of(struct pf_types *types, Dwarf_Die *die)
+{
+    Dwarf_Die type;
+    return pf_die_type(die, false, &type) ? node_of(types, &type) : NULL;
+}
+
+const struct pf_type_node *pf_types_result_of(struct pf_types *types, const struct pf_types_unit *unit,
+                                              uint64_t address)
+{
+    Dwarf_Die *function = unit ? pf_types_function_in(unit, address) : NULL;
+    return function ? pf_types_type_of(types, function) : NULL;
+}
+
+const struct pf_type_node *pf_types_target(struct pf_types *types, const struct pf_type_node *type)
+{
+    struct pf_type_node *node = (struct pf_type_node *)type;
+    const bool has_one = type && (type->public.kind == PF_TYPE_POINTER || type->public.kind == PF_TYPE_ARRAY);
+    if (!has_one)
+        return NULL;
+    if (!node->has_target) {
+        node->has_target = true;
+        node->target = pf_types_type_of(types, &node->real);
+    }
+    return node->target;
+}
+
+const struct pf_type *pf_types_named(struct pf_types *types, const struct pf_type_node *type)
+{
+    struct pf_type_node *node = (struct pf_type_node *)type;
+    struct pf_die_name name;
+    if (node->has_name)
+        return &node->public;
+    node->has_name = true;
+    pf_die_name(&node->named, &name);
+    const size_t bytes = strlen(name.prefix) + strlen(name.name) + strlen(name.marks);
+    char *text = pf_arena_new(&types->arena, bytes + 1);
+    if (text) {
+        snprintf(text, bytes + 1, "%s%s%s", name.prefix, name.name, name.marks);
+        node->public.name = text;
+    }
+    return &node->public;
+}
+
+/* ---- members ----------------------------------------------------------------------------------------------------- */
+
+/* "flags:3" of a bit-field. NULL: out of memory. */
+static const char *name_of(struct pf_types *types, Dwarf_Die *die, const struct pf_die_bits *bits)
+{
+    const char *name = dwarf_diename(die);
+    if (!bits || !name)
+        return name ? name : "";
+    const size_t bytes = strlen(name) + sizeof(":65535");
+    char *text = pf_arena_new(&types->arena, bytes);
+    if (text)
+        snprintf(text, bytes, "%s:%u", name, bits->width);
+    return text;
+}
+
+/* False: what it describes is not in the structure, or its offset is not known. */
+static bool read_member(struct pf_types *types, Dwarf_Die *die, struct pf_type_member *member)
+{
+    struct pf_die_bits bits;
+    int64_t offset;
+    if (dwarf_hasattr(die, DW_AT_external) || dwarf_hasattr(die, DW_AT_declaration) ||
+        !pf_die_member_offset(die, &offset))
+        return false;
+    const struct pf_type_node *type = pf_types_type_of(types, die);
+    if (!type)
+        return false;
+    const bool is_bits = pf_die_bit_field(die, &bits);
+    *member = (struct pf_type_member){.name = name_of(types, die, is_bits ? &bits : NULL),
+                                      .offset = (uint64_t)offset,
+                                      .bytes = type->public.bytes,
+                                      .type = &type->public};
+    if (is_bits) {
+        member->offset = (is_bits && offset ? (uint64_t)offset : bits.container_offset) + bits.shift / 8;
+        member->bytes = (bits.shift % 8 + bits.width + 7) / 8;
+    }
+    return member->name;
+}
+
+struct reading_members {
+    struct pf_types *types;
+    struct pf_type_member *members; /* in the arena: libdw may leave without a way to free memory */
+    size_t count, capacity;
+};
+
+static bool add_member(struct reading_members *r, const struct pf_type_member *member)
+{
+    if (r->count == r->capacity) {
+        const size_t capacity = r->capacity ? 2 * r->capacity : 8;
+        struct pf_type_member *grown = pf_arena_new(&r->types->arena, capacity * sizeof(*grown));
+        if (!grown)
+            return false;
+        if (r->count)
+            memcpy(grown, r->members, r->count * sizeof(*grown));
+        r->members = grown;
+        r->capacity = capacity;
+    }
+    r->members[r->count++] = *member;
+    return true;
+}
+
+/* Members, base classes, and what variants of Rust's enumerations share the memory. */
+static bool read_members(struct reading_members *r, Dwarf_Die *of, unsigned depth)
+{
+    struct pf_type_member member;
+    Dwarf_Die die;
+    bool enough = true;
+    if (depth == 4 || dwarf_child(of, &die) != 0)
+        return true;
+    do {
+        const int tag = dwarf_tag(&die);
+        if (tag == DW_TAG_variant_part || tag == DW_TAG_variant)
+            enough = read_members(r, &die, depth + 1);
+        else if ((tag == DW_TAG_member || tag == DW_TAG_inheritance) && read_member(r->types, &die, &member))
+            enough = add_member(r, &member);
+    } while (enough && pf_types_step(r->types) && dwarf_siblingof(&die, &die) == 0);
+    return enough;
+}
+
+static const struct pf_type_node *read_all_members(struct pf_types *types, const struct pf_type *type)
+{
+    struct pf_type_node *node = (struct pf_type_node *)type; /* all types but those of the stack are nodes */
+    struct reading_members r = {.types = types};
+    if (!node->has_members) {
+        node->has_members = true;
+        if (type->kind == PF_TYPE_RECORD)
+            (void)read_members(&r, &node->real, 0);
+        node->members = r.members;
+        node->member_count = r.count;
+    }
+    return node;
+}
+
+static size_t members_of(struct pf_types *types, const struct pf_type *type, const struct pf_type_member **members)
+{
+    if (type->kind != PF_TYPE_RECORD)
+        return 0;
+    const struct pf_type_node *node = read_all_members(types, type);
+    *members = node->members;
+    return node->member_count;
+}
+
+/* The first one that holds the offset. */
+static const struct pf_type_member *member_at(struct pf_types *types, const struct pf_type *type, uint64_t offset)
+{
+    const struct pf_type_member *members = NULL;
+    const size_t count = members_of(types, type, &members);
+    for (size_t i = 0; i < count; i++)
+        if (members[i].offset <= offset && offset - members[i].offset < members[i].bytes)
+            return &members[i];
+    return NULL;
+}
+
+const struct pf_type_node *pf_types_inner(struct pf_types *types, const struct pf_type_node *type, uint64_t *offset)
+{
+    for (unsigned depth = 0; depth < PF_DIE_CHAIN_MAX && type; depth++) {
+        const struct pf_type_member *member = member_at(types, &type->public, *offset);
+        const struct pf_type_node *element = type->public.kind == PF_TYPE_ARRAY ? pf_types_target(types, type) : NULL;
+        if (member) {
+            *offset -= member->offset;
+            type = (const struct pf_type_node *)member->type;
+        } else if (element && element->public.bytes) {
+            *offset %= element->public.bytes;
+            type = element;
+        } else {
+            break;
+        }
+    }
+    return type;
+}
+
+/* ---- for others -------------------------------------------------------------------------------------------------- */
+
+size_t pf_type_members(struct pf_types *types, const struct pf_type *type, const struct pf_type_member **members)
+{
+    jmp_buf here;
+    *members = NULL;
+    if (setjmp(here) != 0) {
+        pf_dwarf_way_out(NULL);
+        pf_memory_note_short(types->allocator);
+        return 0;
+    }
+    pf_dwarf_way_out(&here);
+    const size_t count = members_of(types, type, members);
+    for (size_t i = 0; i < count; i++)
+        (void)pf_types_named(types, (const struct pf_type_node *)(*members)[i].type);
+    pf_dwarf_way_out(NULL);
+    return count;
+}
+
+void pf_type_path(struct pf_types *types, const struct pf_type *type, uint64_t offset, char *path, size_t capacity)
+{
+    size_t used = 0;
+    path[0] = '\0';
+    for (unsigned depth = 0; depth < PF_DIE_CHAIN_MAX && type; depth++) {
+        const struct pf_type_member *members;
+        const size_t count = pf_type_members(types, type, &members);
+        const struct pf_type_member *member = NULL;
+        for (size_t i = 0; i < count && !member; i++)
+            if (members[i].offset <= offset && offset - members[i].offset < members[i].bytes)
+                member = &members[i];
+        if (!member)
+            return;
+        if (member->name[0])
+            used += (size_t)snprintf(path + used, capacity - used, "%s%s", used ? "." : "", member->name);
+        if (used >= capacity)
+            return;
+        offset -= member->offset;
+        type = member->type;
+    }
+}

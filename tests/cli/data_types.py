@@ -1,0 +1,86 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Types of data: data_types.py PERFILE ASSEMBLE FOLDER [--update]
+
+For each machine a recording is made with samples at every instruction of tests/data/types-MACHINE. What annotate and report
+state of them is compared with FOLDER/MACHINE.txt; --update writes these files.
+"""
+import csv
+import difflib
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent))
+import hermetic
+
+DATA = pathlib.Path(__file__).resolve().parent.parent / 'data'
+MACHINES = 'x86_64', 'aarch64'
+HEAD = '''attr type=1 config=0 sample_type=IP|TID|TIME|PERIOD sample_id_all=1 name="cpu-clock"
+record COMM pid=7 tid=7 comm="prog" | pid=7 tid=7 time=10
+'''
+MAP = 'record MMAP2 pid=7 tid=7 addr=0x%x len=0x%x pgoff=0x%x prot=5 filename="%s" | pid=7 tid=7 time=12\n'
+SAMPLE = 'sample misc=2 ip=0x%x pid=7 tid=7 time=%d period=%d\n'
+REPORTS = 'type', 'typeoff', 'typecln'
+TABLES = ('--data-type=node*',), ('--data-type=table',), ('--type-stat', '--data-type=nothing')
+
+
+def segments(image):
+    """The executable ones: address, size and position in the file."""
+    table, entries = int.from_bytes(image[32:40], 'little'), int.from_bytes(image[56:58], 'little')
+    for at in range(table, table + entries * 56, 56):
+        kind, flags = (int.from_bytes(image[at + i:at + i + 4], 'little') for i in (0, 4))
+        offset, address, _, size = (int.from_bytes(image[at + i:at + i + 8], 'little') for i in range(8, 40, 8))
+        if kind == 1 and flags & 1:
+            yield address, size, offset
+
+
+def make(assemble, program, addresses, recording):
+    text = HEAD
+    for address, size, offset in segments(program.read_bytes()):
+        text += MAP % (address & ~0xfff, (size + 0x1fff) & ~0xfff, offset & ~0xfff, program)
+    for number, address in enumerate(addresses, 1):
+        text += SAMPLE % (address, 20 + number, number)
+    recording.write_bytes(subprocess.check_output([assemble], input=text.encode()))
+
+
+def check(perfile, assemble, machine, folder):
+    """What the file of the machine is to hold."""
+    program, recording = DATA / f'types-{machine}', folder / 'perf.data'
+
+    def run(*arguments):
+        done = subprocess.run([perfile, *arguments, recording], capture_output=True, text=True)
+        if done.returncode not in (0, 1) or 'Sanitizer' in done.stderr:
+            sys.exit(f'{arguments}: {done.returncode} {done.stderr}')
+        return done.stdout.replace(str(program), program.name)
+
+    start, size, _ = next(segments(program.read_bytes()))
+    make(assemble, program, range(start, start + size), recording)
+    rows = csv.DictReader(run('table', 'instructions', '--format', 'csv', '--columns', '+data_type').splitlines())
+    rows = sorted((int(row['address']), row['symbol'], row['data_type']) for row in rows if row['symbol'])
+    addresses = [address for address, *_ in rows]
+    parts = [''.join(f'{function} {address:x} {what}\n' for address, function, what in rows)]
+    make(assemble, program, addresses, recording)
+    parts += [f'report --sort {keys}:\n' + run('report', '--format', 'csv', '--sort', keys) for keys in REPORTS]
+    parts += [f'annotate {options}:\n' + run('annotate', *options) for options in TABLES]
+    return '\n'.join(parts)
+
+
+def main():
+    hermetic.settle()
+    perfile, assemble, expected, *update = sys.argv[1:]
+    if 'libcapstone' in subprocess.run([perfile, 'annotate', '--data-type', DATA.parent.parent / 'examples/demo.perf.data'],
+                                       capture_output=True, text=True).stderr:
+        sys.exit('skipped: capstone: it is not installed')
+    with tempfile.TemporaryDirectory() as name:
+        for machine in MACHINES:
+            file, got = pathlib.Path(expected) / f'{machine}.txt', check(perfile, assemble, machine, pathlib.Path(name))
+            if update:
+                file.write_text(got)
+            elif got != file.read_text():
+                sys.stdout.writelines(difflib.unified_diff(file.read_text().splitlines(True), got.splitlines(True)))
+                sys.exit(f'{machine}: not as in {file}')
+
+
+main()
