@@ -239,8 +239,7 @@ static const struct pf_option show_options[] = {
             "Show each interval alone, not the sum since the start.", .first = true),
     PF_VALUES(LIST, "sort", 's', "LIST", PF_AT(report.sort), .known = pf_profile_column_at,
               "The columns; samples with the same values in them share a row [dso,symbol]. The columns of report that "
-              "describe "
-              "samples are among them, and fields of tracepoints: sched:sched_switch.prev_comm."),
+              "describe samples are among them, and fields of tracepoints: sched:sched_switch.prev_comm."),
     PF_ROW(NUMBER, "top", 'E', "N", PF_AT(report.top), "The text has the N hottest rows of each event [20].",
            .first = true),
     PF_ROW(NUMBER, "entries", 0, "N", PF_AT(report.top), "perf's name for --top.", .hidden = true),

@@ -11,8 +11,7 @@
 static int map_area(struct pf_aux_area *area, const struct pf_ring *ring, size_t bytes)
 {
     struct perf_event_mmap_page *control = ring->pages;
-    const int protection =
-        area->overwrite ? PROT_READ : PROT_READ | PROT_WRITE; /* without the second it is overwritten */
+    const int protection = area->overwrite ? PROT_READ : PROT_READ | PROT_WRITE; /* unless it is writable, it wraps */
     control->aux_offset = (uint64_t)sysconf(_SC_PAGESIZE) + ring->bytes;
     control->aux_size = bytes;
     void *data = mmap(NULL, bytes, protection, MAP_SHARED, ring->fd, (off_t)control->aux_offset);
@@ -84,8 +83,8 @@ bool pf_aux_area_take(struct pf_aux_area *area, size_t alignment, struct pf_aux_
     if (head == area->tail)
         return false;
     take_range(area, head - there, there, piece);
-    for (unsigned i = 0; i < 2;
-         i++) /* what does not hold a complete record is filling at the end of the kernel's buffer */
+    /* What does not hold a complete record is filling at the end of the kernel's buffer. */
+    for (unsigned i = 0; i < 2; i++)
         piece->bytes[i] -= piece->bytes[i] % alignment;
     area->tail = head;
     return true;
