@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "control.h"
+#include "address_filters.h"
 #include "event_filters.h"
 #include "fitting.h"
 #include "message.h"
@@ -38,7 +39,7 @@ static const struct pf_option what_options[] = {
     PF_ROW(TEXT, "filter", 0, "FILTER", AT(filters),
            "Only record the preceding tracepoint, or all that a wildcard matches, if its fields match: 'prev_pid != "
            "0'; of a "
-           "hardware trace only these addresses: 'filter 0x1200/0x80@/bin/prog'.",
+           "hardware trace only these functions or addresses: 'filter main @ ./prog', 'filter 0x1200/0x80@/bin/prog'.",
            .set = pf_add_event_filter),
     PF_FLAG("exclude-perf", 0, .set = pf_exclude_self, "Do not record the preceding tracepoint for perfile itself."),
     PF_ROW(LINES, "probe", 0, "[FILE:]DEFINITION", AT(probes),
@@ -418,6 +419,18 @@ static int add_off_cpu(struct run *run)
     return PF_STATUS_OK;
 }
 
+/* Functions in address filters become addresses. */
+static int read_filters(struct run *run)
+{
+    struct pf_record_settings *record = &run->settings->record;
+    int status = PF_STATUS_OK;
+
+    for (size_t i = 0; i < record->filter_count && !status; i++)
+        if (record->filters[i] && pf_is_address_filter(record->filters[i]))
+            status = pf_resolve_address_filter(run->verb, &record->filters[i]);
+    return status;
+}
+
 static int read_options(struct run *run)
 {
     const struct pf_record_settings *record = &run->settings->record;
@@ -437,7 +450,8 @@ static int read_options(struct run *run)
     if ((record->frame_pointers || (!record->events && !pf_called_perf())) && !run->options.call_graph)
         run->options.call_graph = pf_usual_call_graph();
     if ((status = read_frequency(run)) || (status = read_ring_size(run)) || (status = read_snapshot(run)) ||
-        (status = read_aux_sample(run)) || (status = read_delay(run)) || (status = read_fail_on_lost(run)))
+        (status = read_aux_sample(run)) || (status = read_filters(run)) || (status = read_delay(run)) ||
+        (status = read_fail_on_lost(run)))
         return status;
     run->named = run->options.pids || run->options.tids || run->options.user;
     if (run->options.cpus && !run->named)

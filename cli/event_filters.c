@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "event_filters.h"
 
+#include "address_filters.h"
 #include "message.h"
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 size_t pf_count_events(const char *list)
@@ -18,17 +18,6 @@ size_t pf_count_events(const char *list)
         count += *list == ',' && !terms;
     }
     return count;
-}
-
-/* Whether it begins as one of a hardware trace does. */
-static bool is_of_addresses(const char *text)
-{
-    static const char *const words[] = {"filter ", "start ", "stop ", "tracestop "};
-
-    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
-        if (!strncmp(text, words[i], strlen(words[i])))
-            return true;
-    return false;
 }
 
 /* Filters of one event must all let a sample pass, as in perf; those of addresses are a list. */
@@ -49,7 +38,7 @@ static int add_filter(const char *text, struct pf_record_settings *record)
         filters[record->filter_count++] = NULL;
     if (!filters[count - 1])
         return pf_text_join(&filters[count - 1], "", text);
-    if (asprintf(&both, is_of_addresses(text) ? "%s,%s" : "(%s) && (%s)", filters[count - 1], text) < 0)
+    if (asprintf(&both, pf_is_address_filter(text) ? "%s,%s" : "(%s) && (%s)", filters[count - 1], text) < 0)
         return pf_out_of_memory(NULL);
     free(filters[count - 1]);
     filters[count - 1] = both;

@@ -214,6 +214,9 @@ def test_events(machine):
         (['-e', 'cs_etm/@tmc_etr0/u'], r'^open type=11 config=0x10004000 config2=0x1234abcd '),
         (['-e', 'intel_pt//u', '--filter', 'filter 0x1200/0x80@/bin/prog'], r'^filter filter 0x1200/0x80@/bin/prog$'),
     ]
+    program = DATA / 'intel-pt' / 'synthetic' / 'prog'
+    cases.append((['-e', 'intel_pt//u', '--filter', f'filter func @ {program}, start loop@{program}, filter 0x40 / 0x20'],
+                  rf'^filter filter 0x1013/0x9@{program.resolve()},start 0x1005@{program.resolve()},filter 0x40/0x20$'))
     cases.append((['-e', 'intel_pt//u', '--filter', 'filter 0x1200/0x80@/bin/prog', '--filter', 'tracestop 0x40'],
                   r'^filter filter 0x1200/0x80@/bin/prog,tracestop 0x40$'))
     for options, expected in cases:
@@ -221,6 +224,9 @@ def test_events(machine):
         expect(re.search(expected, machine.log.read_text(), re.M), options, machine.log.read_text())
     for options, expected in ((['-e', 'intel_pt//u,intel_bts//u'], 'one kind only'), (['-e', 'cs_etm/@nowhere/u'], 'no sink nowhere'),
                               (['-e', 'intel_pt//u', '--overwrite'], 'snapshots of them'),
+                              (['-e', 'intel_pt//u', '--filter', f'filter nothing@{program}'], 'there is no function nothing'),
+                              (['-e', 'intel_pt//u', '--filter', 'filter @'], 'where START is'),
+                              (['-e', 'intel_pt//u', '--filter', 'start schedule'], 'functions of the kernel'),
                               (['-e', 'cpu-clock:u', '--snapshot'], 'need an event that writes a hardware trace')):
         said = machine.record(before + after, *options, status=2)
         expect(expected in said, options, said)
