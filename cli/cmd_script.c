@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 #include "message.h"
 #include "options.h"
+#include "scripting.h"
+#include "stdin.h"
 
 #include <string.h>
 #include <unistd.h>
 
 struct settings {
     const char *program;    /* -s; NULL: not given */
+    const char *language;   /* -g; NULL: not given */
+    bool lists;             /* -l */
     const char *insn_trace; /* NULL: not given */
     bool call_trace, call_ret_trace;
 };
@@ -53,7 +57,11 @@ static const struct pf_option options[] = {
     PF_FLAG("call-ret-trace", 0, PF_OWN(call_ret_trace),
             "Print calls and returns: --itrace=crewp -F -ip,-addr,-event,-period,+flags,+callindent --ns."),
     PF_ROW(TEXT, "script", 's', "SCRIPT", PF_OWN(program),
-           "Refused: the scripts of perf are not run; --format jsonl and the Python package serve that purpose."),
+           "Have python3 run SCRIPT, a file or the name of a script that comes with perf, with the handlers of perf "
+           "script; what follows -- are its arguments."),
+    PF_ROW(TEXT, "gen-script", 'g', "python|FILE.py", PF_OWN(language),
+           "Write a Python script with a handler for each tracepoint of the recording, to perf-script.py or FILE.py."),
+    PF_FLAG("list", 'l', PF_OWN(lists), "List the Python scripts that come with perf."),
     PF_OPTIONS_SWITCH,
     PF_OPTION_OUTPUT,
     {0},
@@ -86,9 +94,9 @@ static const char *why_not(const struct pf_settings *settings)
 {
     const unsigned both = PERFILE_TIMES_SINCE_FIRST | PERFILE_TIMES_SINCE_LAST;
 
-    if (pf_own(settings)->program)
-        return "perf's scripts are not run (-s): perfile script --format jsonl gives every sample to a program of any "
-               "language, and the Python package perfile reads recordings";
+    if ((pf_own(settings)->program || pf_own(settings)->language) &&
+        (settings->format || settings->output || settings->fields || is_about_text(settings)))
+        return "a Python script writes what it likes: without --format, --output, --fields and options of the text";
     if ((settings->script.times & both) == both)
         return "--reltime and --deltatime cannot both be given";
     if (settings->format && strcmp(settings->format, "text") && is_about_text(settings))
@@ -97,37 +105,6 @@ static const char *why_not(const struct pf_settings *settings)
     if (settings->per_event && (settings->output || settings->format))
         return "--per-event-dump chooses the names of its files: without --output and --format";
     return NULL;
-}
-
-/* Scripts that come with perf, which are named instead of a recording, and what does the same. NULL: none of them. */
-static const char *instead_of_script(const char *name)
-{
-    static const char *const scripts[][2] = {
-        {"flamegraph", "flame --format html"},
-        {"stackcollapse", "flame --format folded"},
-        {"record", "record"},
-        {"report", "report"},
-        {"syscall-counts", "trace -s"},
-        {"failed-syscalls", "trace --failure"},
-        {"futex-contention", "offcpu"},
-        {"export-to-sqlite", "query"},
-    };
-
-    for (size_t i = 0; i < sizeof(scripts) / sizeof(scripts[0]); i++)
-        if (!strcmp(name, scripts[i][0]))
-            return scripts[i][1];
-    return NULL;
-}
-
-static bool is_script_of_perf(const struct pf_command *command, const struct pf_settings *settings)
-{
-    const char *name = settings->operand_count ? settings->operands[0] : "", *instead = instead_of_script(name);
-
-    if (!instead || access(name, F_OK) == 0)
-        return false;
-    pf_message("%s: there is no file %s, and perf's scripts are not run; instead: perfile %s", command->name, name,
-               instead);
-    return true;
 }
 
 /*
@@ -164,11 +141,69 @@ static int choose_view(struct pf_settings *settings)
     return PF_STATUS_USAGE;
 }
 
+/* After --, or a single operand that is not a recording. */
+static char **arguments_of(struct pf_settings *settings)
+{
+    if (settings->workload || !settings->operand_count || pf_is_recording(settings->operands[0]))
+        return settings->workload;
+    settings->operands[1] = NULL; /* the list of arguments had the script before it */
+    settings->operand_count = 0;
+    return settings->operands;
+}
+
+/* What does the same as a script of perf that is not on this machine. NULL: it is none of these. */
+static const char *instead_of_script(const char *name)
+{
+    static const char *const scripts[][2] = {
+        {"flamegraph", "flame --format html"}, {"stackcollapse", "flame --format folded"},
+        {"syscall-counts", "trace -s"},        {"failed-syscalls", "trace --failure"},
+        {"futex-contention", "offcpu"},        {"export-to-sqlite", "query"},
+    };
+
+    for (size_t i = 0; i < sizeof(scripts) / sizeof(scripts[0]); i++)
+        if (!strcmp(name, scripts[i][0]))
+            return scripts[i][1];
+    return NULL;
+}
+
+static bool is_missing_script(const struct pf_command *command, const struct pf_settings *settings)
+{
+    const char *name = settings->operand_count ? settings->operands[0] : "", *instead = instead_of_script(name);
+
+    if (!instead || access(name, F_OK) == 0)
+        return false;
+    pf_message("%s: there is no file %s, and no script of perf with that name here; instead: perfile %s", command->name,
+               name, instead);
+    return true;
+}
+
+/* Without a script, what follows -- is the recording. */
+static int take_recording(const struct pf_command *command, struct pf_settings *settings)
+{
+    if (!settings->workload)
+        return PF_STATUS_OK;
+    if (settings->operand_count || settings->workload[1]) {
+        pf_message("%s: unexpected argument \"%s\"", command->name,
+                   settings->workload[settings->operand_count ? 0 : 1]);
+        return PF_STATUS_USAGE;
+    }
+    settings->operands = settings->workload;
+    settings->operand_count = 1;
+    return PF_STATUS_OK;
+}
+
+static int print_samples(const struct pf_command *command, struct pf_settings *settings)
+{
+    const int status = is_missing_script(command, settings) ? PF_STATUS_USAGE : take_recording(command, settings);
+
+    return status ? status : pf_run_output(command, settings);
+}
+
 static int run(const struct pf_command *command, struct pf_settings *settings)
 {
-    if (is_script_of_perf(command, settings))
-        return PF_STATUS_USAGE;
+    const struct settings *own = pf_own(settings);
     const int status = choose_view(settings);
+
     if (status)
         return status;
     const char *why = why_not(settings);
@@ -176,7 +211,15 @@ static int run(const struct pf_command *command, struct pf_settings *settings)
         pf_message("%s: %s", command->name, why);
         return PF_STATUS_USAGE;
     }
-    return pf_run_output(command, settings);
+    if (own->lists)
+        return pf_scripting_list();
+    if (own->language)
+        return pf_scripting_generate(command, settings, own->language);
+    if (own->program)
+        return pf_scripting_run(command, settings, own->program, arguments_of(settings));
+    if (settings->workload && pf_scripting_is_command(settings->workload[0]))
+        return pf_scripting_become(command, settings, settings->workload);
+    return print_samples(command, settings);
 }
 
 const struct pf_command pf_command_script = {
@@ -185,6 +228,8 @@ const struct pf_command pf_command_script = {
     .doc = "Prints every sample in time order, in the format of perf script, for the many programs that read it.",
     PF_ONE_RECORDING,
     .pages = true,
+    .shows_command = true,
+    .is_command = pf_scripting_is_command,
     .own_bytes = sizeof(struct settings),
     .groups = {PF_GROUP("Options", options), &pf_filter_group, PF_GROUP("Records between the samples", shows),
                &pf_symbol_group, &pf_input_group, &pf_limit_group, &pf_common_group},

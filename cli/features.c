@@ -32,7 +32,7 @@ static const struct feature {
     {"libopencsd", "HAVE_CSTRACE_SUPPORT", true},
     {"libperl", "HAVE_LIBPERL_SUPPORT", false},
     {"libpfm4", "HAVE_LIBPFM", false},
-    {"libpython", "HAVE_LIBPYTHON_SUPPORT", false},
+    {"libpython", "HAVE_LIBPYTHON_SUPPORT", true},
     {"libslang", "HAVE_SLANG_SUPPORT", true},
     {"libtraceevent", "HAVE_LIBTRACEEVENT", true},
     {"libunwind", "HAVE_LIBUNWIND_SUPPORT", false},
