@@ -151,7 +151,7 @@ static char **arguments_of(struct pf_settings *settings)
     return settings->operands;
 }
 
-/* What does the same as a script of perf that is not on this machine. NULL: it is none of these. */
+/* What does the same as a script of perf that is not on this machine; NULL for all other names. */
 static const char *instead_of_script(const char *name)
 {
     static const char *const scripts[][2] = {

@@ -15,7 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-extern const char pf_viewer_py[]; /* scripting/handlers.py */
+extern const char pf_embedded_py[]; /* scripting/handlers.py */
 
 /* ---- where perf has its scripts ---------------------------------------------------------------------------------- */
 
@@ -80,7 +80,7 @@ static _Noreturn void become_python(int fd, const char *script, char *const argu
     if (!words || fcntl(fd, F_SETFD, 0) < 0)
         _exit(PF_STATUS_MEMORY);
     snprintf(number, sizeof(number), "%d", fd);
-    const char *const first[] = {"python3", "-c", pf_viewer_py, number, script};
+    const char *const first[] = {"python3", "-c", pf_embedded_py, number, script};
     memcpy(words, first, sizeof(first));
     for (size_t i = 0; i < count; i++)
         words[5 + i] = arguments[i];

@@ -227,7 +227,7 @@ int main(int count, char **arguments)
     for (int i = 2; i < count; i++) {
         const char *what = extension(arguments[i]);
         if (i == 2 || strcmp(what, extension(arguments[i - 1])) != 0)
-            fprintf(out, "\nextern const char pf_viewer_%s[];\nconst char pf_viewer_%s[] =\n    \"", what, what);
+            fprintf(out, "\nextern const char pf_embedded_%s[];\nconst char pf_embedded_%s[] =\n    \"", what, what);
         embed(out, arguments[i]);
         if (i + 1 == count || strcmp(what, extension(arguments[i + 1])) != 0)
             fputs("\";\n", out);

@@ -41,11 +41,11 @@
 #include "output/flame/times.h"
 #include "output/gzip_parts.h"
 
-extern const char pf_viewer_html[]; /* made by tools/embed.c */
-extern const char pf_viewer_css[];
-extern const char pf_viewer_js[];
-extern const char pf_viewer_style[]; /* of pictures that the page saves: svg.c has them, too */
-extern const char pf_viewer_script[];
+extern const char pf_embedded_html[]; /* made by tools/embed.c */
+extern const char pf_embedded_css[];
+extern const char pf_embedded_js[];
+extern const char pf_embedded_style[]; /* of pictures that the page saves: svg.c has them, too */
+extern const char pf_embedded_script[];
 
 enum {
     MAX_NODES = 4000000, /* what a browser takes in some seconds */
@@ -1091,17 +1091,17 @@ static const char *put_up_to(struct pf_text *text, const char *template, const c
 
 static int put_page(struct writer *w)
 {
-    const char *rest = put_up_to(w->text, pf_viewer_html, "<!--css-->\n");
-    pf_put_string(w->text, pf_viewer_css);
+    const char *rest = put_up_to(w->text, pf_embedded_html, "<!--css-->\n");
+    pf_put_string(w->text, pf_embedded_css);
     rest = put_up_to(w->text, rest, "<!--style-->");
-    pf_put_string(w->text, pf_viewer_style);
+    pf_put_string(w->text, pf_embedded_style);
     rest = put_up_to(w->text, rest, "<!--data-->");
     number_strings(w);
     const int result = put_data(w);
     rest = put_up_to(w->text, rest, "<!--script-->");
-    pf_put_string(w->text, pf_viewer_script);
+    pf_put_string(w->text, pf_embedded_script);
     rest = put_up_to(w->text, rest, "<!--js-->\n");
-    pf_put_string(w->text, pf_viewer_js);
+    pf_put_string(w->text, pf_embedded_js);
     pf_put_string(w->text, rest);
     return result != 0         ? result
            : w->text->failed   ? w->text->failed

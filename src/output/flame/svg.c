@@ -23,8 +23,8 @@ struct colour {
 };
 
 /* Made by tools/embed.c of viewer/picture.*, which the page has, too. */
-extern const char pf_viewer_style[];
-extern const char pf_viewer_script[];
+extern const char pf_embedded_style[];
+extern const char pf_embedded_script[];
 
 /* As the page has it: hue and how far a name's hash moves it, saturation and lightness in percent. */
 static const struct {
@@ -382,7 +382,7 @@ static const char flamegraph_style[] =
     ".parent { opacity: .5; }\n"
     ".hide { display: none; }\n";
 
-static const struct look page_look = {.row = 18, .character = 7.1, .cut = "\u2026", .style = pf_viewer_style};
+static const struct look page_look = {.row = 18, .character = 7.1, .cut = "\u2026", .style = pf_embedded_style};
 static const struct look flamegraph_look = {
     .row = 16, .character = 7.08, .title_x = .5, .cut = "..", .style = flamegraph_style};
 
@@ -417,7 +417,7 @@ static void put_head(struct drawing *drawing)
                   "</style>\n<script type=\"text/ecmascript\"><![CDATA[\n\"use strict\";\n"
                   "var look = {inverted: %s, row: %.0f, character: %g, cut: \"%s\"};\n",
                   drawing->options->inverted ? "true" : "false", look->row, look->character, look->cut);
-    pf_put_string(text, pf_viewer_script);
+    pf_put_string(text, pf_embedded_script);
     pf_put_string(text, "]]></script>\n");
     put_back(drawing);
 }
