@@ -106,11 +106,10 @@ static void take(void *context, const struct pf_flow_step *step)
         decoded->steps[decoded->count++] = *step;
 }
 
-static void decode(struct trace *trace, struct decoded *decoded)
+static void decode_as(uint64_t id, struct trace *trace, struct decoded *decoded)
 {
-    static const uint64_t priv[] = {
-        1,   (uint64_t)8 << 32 | 1, 0, 0x4040404040404040, 0, 7, 0x40, SOURCE, 0x28000ea1, 0x4100f422, 0x20001088, 0,
-        0x8c};
+    const uint64_t priv[] = {
+        1, (uint64_t)8 << 32 | 1, 0, 0x4040404040404040, 0, 7, 0x40, id, 0x28000ea1, 0x4100f422, 0x20001088, 0, 0x8c};
     struct flow_run run = {.decoder = pf_aux_decoder_find(PERFILE_AUXTRACE_CS_ETM),
                            .walk = {.more = next_piece, .context = trace},
                            .source = {.space = space_of, .read = read_code},
@@ -121,6 +120,11 @@ static void decode(struct trace *trace, struct decoded *decoded)
     *decoded = (struct decoded){.count = 0};
     flow_run(&run);
     assert_int_equal(decoded->bytes.decoded + decoded->bytes.skipped + decoded->bytes.bad, trace->used);
+}
+
+static void decode(struct trace *trace, struct decoded *decoded)
+{
+    decode_as(SOURCE, trace, decoded);
 }
 
 static void skip_without_library(void)
@@ -163,6 +167,21 @@ static void test_flow(void **state)
     assert_int_equal(decoded.bytes.decoded, trace.used);
 }
 
+/* Bit 31: where no record has another number of the source, it is that of kernels before 6.2. */
+static void test_number_of_old_kernels(void **state)
+{
+    struct trace trace = {.used = 0};
+    struct decoded decoded;
+    (void)state;
+    skip_without_library();
+    put_part(&trace);
+    decode_as(UINT64_C(1) << 31 | SOURCE, &trace, &decoded);
+    assert_int_equal(decoded.last_insn, 0x10014);
+    trace.at = 0;
+    decode_as(UINT64_C(1) << 31 | (SOURCE + 2), &trace, &decoded);
+    assert_int_equal(decoded.insns, 0);
+}
+
 /* The part after the one that is damaged is decoded to its end. */
 static void test_damage(void **state)
 {
@@ -202,6 +221,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_flow),
+        cmocka_unit_test(test_number_of_old_kernels),
         cmocka_unit_test(test_damage),
         cmocka_unit_test(test_cut),
     };
