@@ -195,13 +195,19 @@ static void limit_session(struct pf_delivery *delivery)
 /* Returns whether one of them needs mappings. */
 static bool start_synthesizers(struct pf_delivery *delivery)
 {
+    const struct pf_delivery_options *options = &delivery->options;
+    const bool has_times = delivery->filter.has_times;
+    const struct pf_synthesizer_use use = {.first = has_times ? pf_filter_first_time(&delivery->filter) : 0,
+                                           .last = has_times ? pf_filter_last_time(&delivery->filter) : UINT64_MAX,
+                                           .merges = options->merges && !has_times && !delivery->switching.active,
+                                           .with_history = options->with_history || options->reads_all,
+                                           .threads = options->threads};
     bool any = false;
     for (size_t i = 0; i < delivery->synthesizer_count; i++) {
         const struct pf_synthesizer *synthesizer = &delivery->synthesizers[i];
         if (!synthesizer->start)
             continue;
-        synthesizer->start(synthesizer->context, delivery->session, delivery->jit,
-                           delivery->options.merges && !delivery->filter.has_times && !delivery->switching.active);
+        synthesizer->start(synthesizer->context, delivery->session, delivery->jit, &use);
         any = true;
     }
     return any;

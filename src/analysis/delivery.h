@@ -24,8 +24,10 @@ struct pf_delivery_options {
     bool gives_records;                        /* that are no samples, too */
     bool takes_calls;                          /* samples of perfile_filter.calls: no bytes decode to them */
     bool merges;                               /* samples of traces that differ in nothing but time may be one */
-    bool never_waits;                          /* callchains whose user part comes later are given without it */
-    bool reads_all;                            /* also records outside of the times of the filter; without it an index
+    bool with_history; /* what samples of traces say of what came before them is used, as the depth of calls */
+    unsigned threads;  /* that may be used to make samples of traces; 0 is 1 */
+    bool never_waits;  /* callchains whose user part comes later are given without it */
+    bool reads_all;    /* also records outside of the times of the filter; without it an index
                                                   skips them, which code that keeps state of records must not miss */
     /*
      * Samples have the number of recorded threads that ran at their time, from SWITCH records, 1 to the number of

@@ -70,6 +70,7 @@ static int open_delivery(struct pf_profile *profile, const struct pf_profile_opt
                                            .gives_records = options->decoded,
                                            .takes_calls = true,
                                            .merges = options->merges,
+                                           .threads = options->drive.threads,
                                            .never_waits = options->never_waits,
                                            .reads_all = options->watches_all,
                                            .counts_parallelism = options->parallelism,

@@ -55,7 +55,7 @@ struct pf_profile_options {
     bool (*watch)(void *context, const struct perfile_record *record);
     void *watch_context;
     size_t max_frames; /* of a stack, from the leaf on; later ones are not looked up; 0: all */
-    bool merges;       /* samples of traces that differ in nothing but time may be given as one: `alike` */
+    bool merges;       /* samples of traces that differ in nothing but time may come as one: `alike` */
     bool never_waits;  /* callchains whose user part comes later are delivered without it: samples stay in order */
     bool watches_all;  /* also records outside of the times of the filter */
     bool skips_offcpu_notes; /* the caller calls pf_profile_report_missing, not the profile at the end */

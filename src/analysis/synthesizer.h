@@ -13,6 +13,14 @@ struct pf_jit;
 
 enum { PF_SYNTHESIZED_NOTE = 7 };
 
+/* What is done with the samples that a synthesizer makes. */
+struct pf_synthesizer_use {
+    uint64_t first, last; /* samples before and after these times are not used */
+    bool merges;          /* those that differ in nothing but time may come as one, see pf_traced */
+    bool with_history;    /* what they say of what came before them is used, as the depth of calls */
+    unsigned threads;     /* that may be used to make them; 0 is 1 */
+};
+
 /* A sample that a synthesizer gives. */
 struct pf_synthesized {
     const struct perfile_record
@@ -26,10 +34,10 @@ struct pf_synthesizer {
     bool replaces; /* the samples of the recording are not delivered, unless it makes them */
     /*
      * Called before the first record, and before the first one of each further reading: the session whose records
-     * follow, which knows their mappings, and the code of JITs, which may be NULL. `merges`: samples that differ in
-     * nothing but time may be given as one, see pf_traced. May be NULL.
+     * follow, which knows their mappings, and the code of JITs, which may be NULL. May be NULL.
      */
-    void (*start)(void *context, struct perfile_session *session, struct pf_jit *jit, bool merges);
+    void (*start)(void *context, struct perfile_session *session, struct pf_jit *jit,
+                  const struct pf_synthesizer_use *use);
     /*
      * Called with each record in the order of time. Returns 1 when there are samples before the record, for which
      * `next` is called, 0 when there are none, or an error.

@@ -302,14 +302,17 @@ static void complete(void *context, const uint64_t *note, struct pf_delivered *i
     memcpy(&item->traced, note, sizeof(item->traced));
 }
 
-static void start(void *context, struct perfile_session *session, struct pf_jit *jit, bool merges)
+static void start(void *context, struct perfile_session *session, struct pf_jit *jit,
+                  const struct pf_synthesizer_use *use)
 {
     struct trace *trace = context;
     trace->code.session = session;
     trace->waiting = NULL;
     pf_decoding_restart(trace->decoding);
-    if (merges)
+    if (use->merges)
         pf_decoding_merge(trace->decoding);
+    if (!use->with_history)
+        pf_decoding_limit(trace->decoding, use->first, use->last);
     pf_symbols_use_jit(pf_trace_code_symbols(trace->code.reader), jit);
 }
 

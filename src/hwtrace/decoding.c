@@ -12,6 +12,7 @@
 #include "base/map.h"
 #include "hwtrace/flow_samples.h"
 #include "hwtrace/records.h"
+#include "hwtrace/slice.h"
 
 enum { ID_STEP = 1000000000, MAX_LOST = 4096 };
 #define AFTER_ALL (UINT64_MAX - 1) /* a time after that of every record */
@@ -65,8 +66,9 @@ struct pf_decoding {
     struct pf_code_source source;
     uint64_t passed; /* records since the last sample of `instructions` */
     bool started;
-    bool merges;               /* samples that differ in nothing but time are given as one */
-    size_t merged_from;        /* the queue whose merged samples are given next */
+    uint64_t first, last;      /* times of samples: others are not required */
+    bool merges;               /* samples that differ in nothing but time come as one */
+    size_t merged_from;        /* the queue of which merged samples are next */
     uint32_t epoch;            /* counts the records that were taken */
     struct queue *queues;      /* one for each of those that were found */
     struct queue *current;     /* whose samples are given; NULL: to be chosen */
@@ -335,12 +337,12 @@ static int seek_in_run(struct pf_decoding *decoding, struct queue *queue, uint64
                          : decoder->next(&queue->walk, queue->item, cycles, error);
 }
 
-static void start_run(struct pf_decoding *decoding, struct queue *queue)
+static void start_run(struct pf_decoding *decoding, struct queue *queue, const struct pf_aux_buffer *buffer)
 {
     queue->started = true;
     pf_aux_walk_restart(&queue->walk);
     if (decoding->decoder->flow)
-        decoding->decoder->flow->restart(queue->parts->flow, pf_aux_stream_buffer(&queue->stream, 0)->reference);
+        decoding->decoder->flow->restart(queue->parts->flow, buffer->reference);
 }
 
 static bool is_piece_at(const struct piece *piece, const struct pf_aux_buffer *buffer, uint64_t offset)
@@ -364,13 +366,20 @@ static uint64_t time_of_piece(const struct pf_decoding *decoding, struct queue *
     return pf_max(decoding->pieces[at].time, queue->time);
 }
 
+/* Nothing that is required comes after this time. */
+static bool is_late(const struct pf_decoding *decoding, const struct queue *queue)
+{
+    return queue->time > decoding->last && decoding->last < UINT64_MAX && !decoding->decoder->timeless &&
+           !decoding->decoder->without_clock;
+}
+
 /* The same, if need be in the next run of buffers. */
 static int seek(struct pf_decoding *decoding, struct queue *queue, struct perfile_error *error)
 {
     uint64_t cycles = 0;
     int result = queue->started ? seek_in_run(decoding, queue, &cycles, error) : 0;
     while (result == 0 && pf_aux_stream_next_run(&queue->stream)) {
-        start_run(decoding, queue);
+        start_run(decoding, queue, pf_aux_stream_buffer(&queue->stream, 0));
         result = seek_in_run(decoding, queue, &cycles, error);
     }
     if (result <= 0)
@@ -379,7 +388,27 @@ static int seek(struct pf_decoding *decoding, struct queue *queue, struct perfil
     queue->time = decoding->decoder->without_clock
                       ? time_of_piece(decoding, queue)
                       : pf_aux_time(&decoding->clock, decoding->decoder->timeless ? queue->buffer->reference : cycles);
-    return 1;
+    return !is_late(decoding, queue);
+}
+
+/* Where samples do not depend on those before, reading starts at a synchronization before the first that counts. */
+static int skip_to_first(struct pf_decoding *decoding, struct queue *queue, struct perfile_error *error)
+{
+    const struct pf_aux_slice slice = {.allocator = decoding->allocator,
+                                       .format = decoding->decoder->format,
+                                       .machine = decoding->recording.machine,
+                                       .clock = &decoding->clock,
+                                       .read = pf_aux_read_buffer,
+                                       .context = decoding->reader,
+                                       .first = decoding->first};
+    struct pf_aux_position start;
+    const int result = decoding->first ? pf_aux_slice_start(&slice, queue->stream.queue, &start, error) : 0;
+    if (result <= 0)
+        return result;
+    const uint64_t offset = pf_aux_stream_enter(&queue->stream, start.buffer, start.at);
+    start_run(decoding, queue, &queue->stream.queue->buffers[start.buffer]);
+    queue->walk.offset = offset;
+    return 0;
 }
 
 static int begin_queue(struct pf_decoding *decoding, size_t index, struct perfile_error *error)
@@ -389,6 +418,8 @@ static int begin_queue(struct pf_decoding *decoding, size_t index, struct perfil
     if (result == 0)
         result = pf_aux_queue_find_repeated(&decoding->found, &decoding->found.items[index], pf_aux_read_buffer,
                                             decoding->reader, error);
+    if (result == 0)
+        result = skip_to_first(decoding, queue, error);
     if (result == 0)
         result = seek(decoding, queue, error);
     if (result > 0)
@@ -841,7 +872,7 @@ int pf_decoding_open(struct perfile_reader *reader, const struct pf_decoding_opt
     struct pf_decoding *decoding = *out = pf_new(allocator, sizeof(*decoding));
     if (!decoding)
         return pf_fail_memory(error, "trace");
-    *decoding = (struct pf_decoding){.reader = reader, .allocator = allocator};
+    *decoding = (struct pf_decoding){.reader = reader, .allocator = allocator, .last = UINT64_MAX};
     pf_heap_open(&decoding->heap, allocator);
     pf_map_open(&decoding->processes, allocator);
     pf_map_open(&decoding->running, allocator);
@@ -875,6 +906,25 @@ void pf_decoding_merge(struct pf_decoding *decoding)
     decoding->merges = decoding->decoder->flow;
 }
 
+/* Callchains, branch stacks, cycles and periods add up from the start; times that are not the trace's say nothing. */
+static bool depends_on_earlier(const struct pf_decoding *decoding)
+{
+    const struct pf_itrace *itrace = &decoding->itrace;
+    const struct pf_aux_decoder *decoder = decoding->decoder;
+    bool counts = itrace->skipped || (decoder->flow && (itrace->branches || itrace->chains));
+    for (unsigned i = 0; i < decoder->event_count; i++) {
+        const char letter = is_asked(decoding, i) ? decoder->events[i].letter : 0;
+        counts |= letter == 'y' || (letter == 'i' && (itrace->every != 1 || itrace->unit != PF_ITRACE_RECORDS));
+    }
+    return counts || itrace->timeless || decoder->timeless || decoder->without_clock;
+}
+
+void pf_decoding_limit(struct pf_decoding *decoding, uint64_t first, uint64_t last)
+{
+    decoding->first = depends_on_earlier(decoding) ? 0 : first;
+    decoding->last = decoding->itrace.timeless ? UINT64_MAX : last;
+}
+
 void pf_decoding_use_code(struct pf_decoding *decoding, const struct pf_code_source *source)
 {
     decoding->source = *source;
@@ -888,12 +938,15 @@ static void close_queues(struct pf_decoding *decoding)
 
 void pf_decoding_restart(struct pf_decoding *decoding)
 {
+    decoding->merges = false;
+    decoding->first = 0;
+    decoding->last = UINT64_MAX;
     if (!decoding->started)
         return;
     close_queues(decoding);
     memset(decoding->queues, 0, decoding->found.count * sizeof(*decoding->queues));
     memset(decoding->errors, 0, sizeof(decoding->errors));
-    decoding->started = decoding->merges = false;
+    decoding->started = false;
     decoding->merged_from = 0;
     decoding->current = NULL;
     decoding->heap.count = 0;

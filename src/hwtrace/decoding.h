@@ -30,10 +30,16 @@ int pf_decoding_open(struct perfile_reader *reader, const struct pf_decoding_opt
 /* NULL is allowed. */
 void pf_decoding_close(struct pf_decoding *decoding);
 /*
- * From now on samples of one address that differ in nothing but time may be given as one: pf_aux_sample.alike. To be
+ * From now on samples of one address that differ in nothing but time may come as one: pf_aux_sample.alike. To be
  * called before the first record is taken, and after each pf_decoding_restart.
  */
 void pf_decoding_merge(struct pf_decoding *decoding);
+/*
+ * Samples before and after these times are not required, and what they say of what came before them need not be right:
+ * the trace is read from a synchronization before them. It is read completely where that changes the samples that are
+ * asked for. As pf_decoding_merge.
+ */
+void pf_decoding_limit(struct pf_decoding *decoding, uint64_t first, uint64_t last);
 /* Where code is read from; without it no flow is decoded. To be called before the first record is taken. */
 void pf_decoding_use_code(struct pf_decoding *decoding, const struct pf_code_source *source);
 

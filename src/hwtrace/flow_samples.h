@@ -52,11 +52,11 @@ void pf_flow_samples_close(struct pf_flow_samples *samples);
 /* The steps that follow are of this thread. */
 void pf_flow_samples_enter(struct pf_flow_samples *samples, int32_t tid);
 /*
- * From now on samples of the same address may be given as one, of which the times and what came before do not matter.
+ * From now on samples of the same address may come as one, of which the times and what came before do not matter.
  * False: what is asked for does not allow it, or the steps of this trace.
  */
 bool pf_flow_samples_may_merge(struct pf_flow_samples *samples);
-/* Counts samples->step: true when its samples will be given by pf_flow_samples_merged. */
+/* Counts samples->step: true when pf_flow_samples_merged will return its samples. */
 bool pf_flow_samples_merge(struct pf_flow_samples *samples);
 /* As pf_flow_samples_next, of what was counted; to be called until there are none before another process is entered. */
 int pf_flow_samples_merged(struct pf_flow_samples *samples);

@@ -441,6 +441,21 @@ bool pf_aux_stream_next_run(struct pf_aux_stream *stream)
     return true;
 }
 
+uint64_t pf_aux_stream_enter(struct pf_aux_stream *stream, size_t buffer, uint64_t at)
+{
+    const struct pf_aux_buffer *buffers = stream->queue->buffers;
+    uint64_t offset = at - pf_min(buffers[buffer].repeated, at);
+    stream->first = stream->at = buffer;
+    stream->done = at;
+    while (stream->first && continues(stream->queues, &buffers[stream->first - 1], &buffers[stream->first])) {
+        stream->first--;
+        offset += buffers[stream->first].bytes - buffers[stream->first].repeated;
+    }
+    stream->current = stream->first;
+    stream->current_at = 0;
+    return offset;
+}
+
 /* At the end of a buffer, goes to the next one of the run. */
 static bool next_buffer(struct pf_aux_stream *stream)
 {

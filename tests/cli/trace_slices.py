@@ -1,6 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Hardware traces are cut by time where decoding can start: trace_slices.py PERFILE ASSEMBLE"""
+"""Hardware traces are cut by time where decoding can start: trace_slices.py PERFILE ASSEMBLE
+
+Samples of times are those of the complete trace at these times, and what is far from them is not read: an invalid byte there
+is not noticed."""
 import csv
 import os
 import pathlib
@@ -74,6 +77,33 @@ def pieces(perfile, path):
     return found
 
 
+def windows():
+    """Traces in 15 buffers of ten PSBs, with an invalid byte at both ends, or of ten records."""
+    buffers = [range(1 + 10 * i, 11 + 10 * i) for i in range(15)]
+    flow = [b''.join(psb(1000 * number, 214) for number in numbers) for numbers in buffers]
+    flow[0], flow[-1] = flow[0][:60] + b'\x05' + flow[0][61:], flow[-1][:-60] + b'\x05' + flow[-1][-59:]
+    records = [b''.join(spe(1000 * number) for number in numbers) for numbers in buffers]
+    yield recording(1, PT, [(1, data) for data in flow]), '--itrace=p'
+    yield recording(4, '', [(1, data) for data in records]), '--itrace=i1i'
+
+
+def lines_of(perfile, letters, path, *times):
+    done = subprocess.run([*perfile, 'script', letters, '-F', 'time,ip,synth', '--ns', *times, path], capture_output=True, text=True, check=True)
+    return done.stdout.splitlines(), done.stderr
+
+
+def test_windows(perfile, assemble, path):
+    for text, letters in windows():
+        path.write_bytes(subprocess.check_output(assemble, input=text.encode()))
+        everything, complaint = lines_of(perfile, letters, path)
+        assert 'code 3' in complaint or letters != '--itrace=p', complaint[-300:]
+        for first, last in ((1000, 2000), (40500, 60500), (73000, 73000), (120000, 150000), (0, 999), (200000, 300000)):
+            wanted = [line for line in everything if first <= round(float(line.split(':')[0]) * 1e9) <= last]
+            got, complaint = lines_of(perfile, letters, path, '--time', f'{seconds(first)},{seconds(last)}')
+            assert got == wanted, f'{letters} {first}: {got[:3]}, not {wanted[:3]}'
+            assert first != 73000 or 'code 3' not in complaint, complaint[-300:]
+
+
 def seconds(ns):
     return f'{ns // 10**9}.{ns % 10**9:09}'
 
@@ -93,6 +123,7 @@ def main():
                 assert got == expected, f'{case}: {got}, not {expected}'
                 check = subprocess.run([*perfile, 'check', '-q', out], capture_output=True, text=True, check=False)
                 assert check.returncode == 0, f'{case}: {check.stdout}{check.stderr}'
+        test_windows(perfile, assemble, source)
     print(f'{len(CASES)} slices are right, in both byte orders')
 
 

@@ -246,10 +246,11 @@ static bool end_next(struct calls *calls)
 
 /* ---- the synthesizer --------------------------------------------------------------------------------------------- */
 
-static void start(void *context, struct perfile_session *session, struct pf_jit *jit, bool merges)
+static void start(void *context, struct perfile_session *session, struct pf_jit *jit,
+                  const struct pf_synthesizer_use *use)
 {
     struct calls *calls = context;
-    (void)merges;
+    (void)use;
     calls->code.session = session;
     if (calls->code.reader)
         pf_symbols_use_jit(pf_trace_code_symbols(calls->code.reader), jit);

@@ -42,6 +42,16 @@ static bool stacks_want_maps(const struct pf_script *script)
     return script->pipe;
 }
 
+/* Depths of calls and rates add up from the start of a trace. */
+static bool uses_history(const struct pf_script *script)
+{
+    static const uint64_t adding = SCRIPT_BIT(SCRIPT_CALLINDENT) | SCRIPT_BIT(SCRIPT_IPC);
+    uint64_t wanted = 0;
+    for (int type = 0; type < SCRIPT_TYPES; type++)
+        wanted |= script->fields.fields[type] & adding;
+    return wanted;
+}
+
 static void lock(void *context)
 {
     const struct pf_script *script = context;
@@ -68,6 +78,7 @@ static int open_delivery(struct pf_script *script)
                                                             options->script->show & PERFILE_SHOW_TEXT_POKE,
                                             .gives_records = true,
                                             .reads_all = options->script->show != 0,
+                                            .with_history = uses_history(script),
                                             .progress = options->progress,
                                             .progress_context = options->progress_context,
                                             .lock = lock,
