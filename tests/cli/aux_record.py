@@ -4,7 +4,7 @@
 
 No hardware is involved: the bytes are those of recordings in DATA, and what is recorded must decode to the same.
 """
-import pathlib, re, signal, struct, subprocess, sys, tempfile, time
+import pathlib, re, shutil, signal, struct, subprocess, sys, time
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent))
 import hermetic
@@ -79,6 +79,7 @@ def play_of(path, pieces=1, copies=1):
 class Machine:
     def __init__(self, folder):
         self.folder, self.sys, self.log = folder, folder / 'devices', folder / 'log'
+        self.shim = shutil.copy(SHIM, folder) # LD_PRELOAD cannot name paths with spaces
         for pmu, files in PMUS.items():
             for name, text in files.items():
                 path = self.sys / pmu / name
@@ -88,7 +89,7 @@ class Machine:
     def environment(self, play, **more):
         (self.folder / 'play').write_bytes(play)
         self.log.write_text('')
-        return hermetic.environment(**hermetic.preloaded(SHIM), AUX_SYS=str(self.sys), AUX_PLAY=str(self.folder / 'play'),
+        return hermetic.environment(**hermetic.preloaded(self.shim), AUX_SYS=str(self.sys), AUX_PLAY=str(self.folder / 'play'),
                                     AUX_LOG=str(self.log), **more)
 
     def command(self, *options):
@@ -122,7 +123,8 @@ def test_kinds(machine):
         source, made = DATA / f'{name}.perf.data', machine.folder / 'made.data'
         before, played, after, trace = play_of(source)
         said = machine.record(before + b''.join(played) + after, '-e', f'{pmu}//u')
-        expect(run(PERFILE, 'check', made).returncode == 0, f'{pmu}: the recording', run(PERFILE, 'check', made).stdout)
+        checked = run(PERFILE, 'check', made)
+        expect(checked.returncode == 0, f'{pmu}: the recording', checked)
         expect(aux_of(made)[:len(trace)] == trace, f'{pmu}: AUX data', aux_of(made).hex())
         expect(packets(made) == packets(source) and packets(made), f'{pmu}: packets', packets(made)[:5])
         fields = 'ip,addr,flags,event' if pmu == 'intel_bts' else 'ip,addr,time,flags,event' # its times are those of the copies
@@ -265,7 +267,7 @@ def test_killed(machine):
 
 def main():
     hermetic.settle()
-    with tempfile.TemporaryDirectory() as name:
+    with hermetic.plain_folder() as name:
         machine = Machine(pathlib.Path(name))
         for test in test_kinds, test_modes, test_pieces, test_lost, test_snapshots, test_samples, test_events, test_info, test_killed:
             test(machine)

@@ -88,12 +88,17 @@ static const char *redirect(const char *path, char *buffer, size_t capacity)
     return buffer;
 }
 
+static bool has_mode(int flags)
+{
+    return flags & O_CREAT || (flags & O_TMPFILE) == O_TMPFILE;
+}
+
 int open(const char *path, int flags, ...)
 {
     char buffer[PATH_MAX];
     va_list list;
     va_start(list, flags);
-    const mode_t mode = flags & O_CREAT ? va_arg(list, mode_t) : 0;
+    const mode_t mode = has_mode(flags) ? va_arg(list, mode_t) : 0;
     va_end(list);
     return NEXT(open)(redirect(path, buffer, sizeof(buffer)), flags, mode);
 }
@@ -103,7 +108,7 @@ int openat(int folder, const char *path, int flags, ...)
     char buffer[PATH_MAX];
     va_list list;
     va_start(list, flags);
-    const mode_t mode = flags & O_CREAT ? va_arg(list, mode_t) : 0;
+    const mode_t mode = has_mode(flags) ? va_arg(list, mode_t) : 0;
     va_end(list);
     const char *other = redirect(path, buffer, sizeof(buffer));
     return NEXT(openat)(other == path ? folder : AT_FDCWD, other, flags, mode);
