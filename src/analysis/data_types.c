@@ -172,7 +172,7 @@ static bool name_use(struct pf_data_types *data, struct pf_data_use *use)
     char member[MEMBER_BYTES], label[2 * MEMBER_BYTES];
     use->type = intern(data, use->use.type ? use->use.type->name : unknown);
     use->label = use->type;
-    if (!use->use.type)
+    if (!use->use.type || !use->use.type->is_described)
         return use->type;
     pf_type_path(use->types, use->use.type, use->use.offset, member, sizeof(member));
     snprintf(label, sizeof(label), "%.200s +%#" PRIx64 " (%s)", use->use.type->name, use->use.offset,

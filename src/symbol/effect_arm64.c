@@ -84,7 +84,7 @@ static void read_access(const cs_insn *insn, unsigned at, struct pf_effect *effe
     if (is_exclusive || (!is_store && (name[0] != 'l' || name[1] != 'd')))
         return;
     if (is_store) {
-        effect->kind = is_x(&arm->operands[0]) ? PF_EFFECT_STORE : PF_EFFECT_OTHER;
+        effect->kind = first != PF_NO_REGISTER ? PF_EFFECT_STORE : PF_EFFECT_OTHER;
         effect->source = first;
         effect->second = next;
     } else {

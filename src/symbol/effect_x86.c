@@ -103,7 +103,7 @@ static void read_register(const cs_insn *insn, struct pf_effect *effect)
 static void read_store(const cs_insn *insn, struct pf_effect *effect)
 {
     const cs_x86_op *from = &insn->detail->x86.operands[1];
-    if (insn->id == X86_INS_MOV && insn->detail->x86.operands[0].size == POINTER_BYTES && from->type == X86_OP_REG) {
+    if (insn->id == X86_INS_MOV && from->type == X86_OP_REG) {
         effect->kind = PF_EFFECT_STORE;
         effect->source = number_of(from->reg);
     }

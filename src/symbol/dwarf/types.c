@@ -154,30 +154,35 @@ static void find_object(struct pf_types *types, struct pf_types_function *functi
     if (!pf_types_state_at(types, function, address, &state))
         return;
     access.state = &state;
-    if (pf_types_locate(types, function, &access, &object, &reason)) {
+    if (pf_types_locate(types, function, &access, &object, &reason) ||
+        pf_types_stored(function, &access, effect, &object)) {
+        reason = PF_TYPE_FOUND;
         use_object(types, &object, use);
         use->is_tracked = true;
     }
     use->reason = reason;
 }
 
+static void use_stack(const struct pf_type *type, struct pf_type_use *use)
+{
+    use->type = type;
+    use->offset = 0;
+    use->reason = PF_TYPE_FOUND;
+}
+
+/* Calls and pushes access the stack, too: that counts when what else they access is not known. */
 static void find(struct pf_types *types, struct pf_types_function *function, uint64_t address,
                  const struct pf_effect *effect, struct pf_type_use *use)
 {
+    const bool accesses = effect->has_memory && effect->kind != PF_EFFECT_ADDRESS;
     use->bytes = effect->memory.bytes;
-    if (effect->is_stack && !effect->has_memory) {
-        use->type = &pf_type_stack_operation;
-        use->reason = PF_TYPE_FOUND;
-    } else if (!effect->has_memory || effect->kind == PF_EFFECT_ADDRESS) {
-        use->reason = PF_TYPE_NO_MEM_OPS;
-    } else if (is_canary(effect)) {
-        use->type = &pf_type_stack_canary;
-        use->reason = PF_TYPE_FOUND;
-    } else if (!function->unit) {
-        use->reason = PF_TYPE_NO_CUINFO;
-    } else {
+    use->reason = !accesses ? PF_TYPE_NO_MEM_OPS : PF_TYPE_NO_CUINFO;
+    if (accesses && is_canary(effect))
+        use_stack(&pf_type_stack_canary, use);
+    else if (accesses && function->unit)
         find_object(types, function, address, effect, use);
-    }
+    if (!use->type && effect->is_stack)
+        use_stack(&pf_type_stack_operation, use);
 }
 
 static bool decode(struct pf_types *types, const struct pf_types_code *code, uint64_t address, struct pf_effect *effect)

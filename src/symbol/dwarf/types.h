@@ -37,9 +37,10 @@ struct pf_type_member {
 };
 
 struct pf_type {
-    const char *name; /* "struct node", as written in DWARF: typedefs stay, const does not */
-    uint64_t bytes;   /* 0: not known */
-    uint8_t kind;     /* enum pf_type_kind, of what a typedef stands for */
+    const char *name;  /* "struct node", as written in DWARF: typedefs stay, const does not */
+    uint64_t bytes;    /* 0: not known */
+    uint8_t kind;      /* enum pf_type_kind, of what a typedef stands for */
+    bool is_described; /* by the debug info */
 };
 
 /* Why the type of an access is not known, by perf's names and in its order. */

@@ -2,6 +2,7 @@
 /* The variables of a function, of its blocks and of the functions that are inlined there, with their locations. */
 #include <dwarf.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/bytes.h"
 #include "base/sort.h"
@@ -242,6 +243,31 @@ size_t pf_types_variables(const struct pf_types_function *function, uint8_t hold
     return PF_COUNT_BEFORE(*end, i, key_of(all[i].holder, all[i].reg) < key);
 }
 
+static int order_starts(const void *a, const void *b)
+{
+    const struct pf_types_variable *x = a, *y = b;
+    return (x->low > y->low) - (x->low < y->low);
+}
+
+/* False: out of memory. */
+static bool sort_variables(struct pf_types *types, struct pf_types_function *function)
+{
+    if (!function->variable_count)
+        return true;
+    qsort(function->variables, function->variable_count, sizeof(*function->variables), order_variables);
+    const struct pf_types_variable *all = function->variables;
+    const size_t count = PF_COUNT_BEFORE(function->variable_count, i, all[i].holder == PF_HELD_IN_REGISTER);
+    if (!count)
+        return true;
+    function->starting = pf_arena_new(&types->arena, count * sizeof(*function->starting));
+    if (!function->starting)
+        return false;
+    memcpy(function->starting, all, count * sizeof(*all));
+    qsort(function->starting, count, sizeof(*function->starting), order_starts);
+    function->starting_count = count;
+    return true;
+}
+
 bool pf_types_read_function(struct pf_types *types, struct pf_types_function *function)
 {
     struct reading r = {.types = types, .function = function};
@@ -254,9 +280,5 @@ bool pf_types_read_function(struct pf_types *types, struct pf_types_function *fu
     r.frame = frame_of(&die);
     read_ranges(&r, &die, &scope);
     function->is_entry = scope.range_count && scope.ranges[0].low == function->code.address;
-    if (!read_scope(&r, &die, &scope))
-        return false;
-    if (function->variable_count)
-        qsort(function->variables, function->variable_count, sizeof(*function->variables), order_variables);
-    return true;
+    return read_scope(&r, &die, &scope) && sort_variables(types, function);
 }

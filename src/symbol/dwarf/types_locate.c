@@ -8,36 +8,68 @@ static bool is_at(const struct pf_types_variable *variable, uint64_t address)
     return address >= variable->low && address < variable->high;
 }
 
-/* Whether the first of two variables says more about what it holds: inner scopes, but types with a size before others. */
-static bool is_better(const struct pf_held_value *a, uint16_t a_depth, const struct pf_held_value *b, uint16_t b_depth)
+/* A variable that may be what a register holds. */
+struct candidate {
+    struct pf_held_value value;
+    uint16_t depth;
+    bool fits; /* the access is in what it points to */
+};
+
+static bool fits(const struct pf_held_value *value, int64_t offset)
 {
-    const bool a_sized = a->type && a->type->public.bytes, b_sized = b->kind && b->type && b->type->public.bytes;
-    const bool a_record = a_sized && a->type->public.kind == PF_TYPE_RECORD;
-    const bool b_record = b_sized && b->type->public.kind == PF_TYPE_RECORD;
-    if (!b->kind || a_sized != b_sized)
-        return !b->kind || a_sized;
-    return a_record != b_record ? a_record : a_depth > b_depth;
+    const int64_t at = (int64_t)((uint64_t)value->offset + (uint64_t)offset);
+    return value->type && at >= 0 && (uint64_t)at < value->type->public.bytes;
 }
 
-/* A pointer in a register, by the debug info. */
-static struct pf_held_value held_by_variable(struct pf_types *types, const struct pf_types_function *function,
-                                             uint64_t address, int8_t reg)
+static unsigned rank_of(const struct candidate *one)
 {
-    struct pf_held_value best = {.kind = PF_HELD_UNKNOWN};
-    uint16_t best_depth = 0;
+    const struct pf_type *type = one->value.type ? &one->value.type->public : NULL;
+    return (one->fits ? 4u : 0) + (type && type->bytes ? 2u : 0) + (type && type->kind == PF_TYPE_RECORD ? 1u : 0);
+}
+
+/*
+ * Whether the first of two says more: that which the access fits into, types with a size and members; of a structure and
+ * a member the structure; inner scopes.
+ */
+static bool is_better(const struct candidate *a, const struct candidate *b)
+{
+    const unsigned left = rank_of(a), right = rank_of(b);
+    if (!b->value.kind || left != right)
+        return !b->value.kind || left > right;
+    const uint64_t left_bytes = a->value.type ? a->value.type->public.bytes : 0;
+    const uint64_t right_bytes = b->value.type ? b->value.type->public.bytes : 0;
+    return left_bytes != right_bytes ? left_bytes > right_bytes : a->depth > b->depth;
+}
+
+struct pf_held_value pf_types_held_by_variable(struct pf_types *types, const struct pf_types_function *function,
+                                               uint64_t address, int8_t reg, int64_t offset)
+{
+    struct candidate best = {.value = {.kind = PF_HELD_UNKNOWN}};
     size_t end, i = pf_types_variables(function, PF_HELD_IN_REGISTER, reg, &end);
     for (; i < end && function->variables[i].low <= address; i++) {
         const struct pf_types_variable *variable = &function->variables[i];
-        if (!is_at(variable, address) || variable->type->public.kind != PF_TYPE_POINTER)
+        const struct pf_type_node *pointer = is_at(variable, address) ? pf_types_pointer(types, variable->type) : NULL;
+        struct candidate one = {.depth = variable->depth};
+        if (!pointer)
             continue;
-        const struct pf_held_value value = {
-            .kind = PF_HELD_POINTER, .type = pf_types_target(types, variable->type), .offset = -variable->offset};
-        if (is_better(&value, variable->depth, &best, best_depth)) {
-            best = value;
-            best_depth = variable->depth;
-        }
+        one.value = (struct pf_held_value){
+            .kind = PF_HELD_POINTER, .type = pf_types_target(types, pointer), .offset = -variable->offset};
+        one.fits = fits(&one.value, offset);
+        if (is_better(&one, &best))
+            best = one;
     }
-    return best;
+    return best.value;
+}
+
+const struct pf_type_node *pf_types_variable_in(const struct pf_types_function *function, uint64_t address, int8_t reg)
+{
+    const struct pf_types_variable *best = NULL;
+    size_t end, i = pf_types_variables(function, PF_HELD_IN_REGISTER, reg, &end);
+    for (; i < end && function->variables[i].low <= address; i++)
+        if (is_at(&function->variables[i], address) && !function->variables[i].offset &&
+            (!best || function->variables[i].depth > best->depth))
+            best = &function->variables[i];
+    return best ? best->type : NULL;
 }
 
 struct pf_held_value pf_types_held(struct pf_types *types, const struct pf_types_function *function,
@@ -46,10 +78,14 @@ struct pf_held_value pf_types_held(struct pf_types *types, const struct pf_types
     struct pf_held_value value = {.kind = PF_HELD_UNKNOWN};
     if (reg == PF_NO_REGISTER)
         return value;
-    value = held_by_variable(types, function, access->address, reg);
     const struct pf_held_value *tracked = access->state ? &access->state->registers[reg] : NULL;
+    const int64_t offset = access->memory->offset;
+    if (tracked && reg == function->stack_pointer) /* variables in it are pointers into the frame */
+        return *tracked;
+    value = pf_types_held_by_variable(types, function, access->address, reg, offset);
     const bool is_typed = value.kind && value.type && value.type->public.bytes;
-    return !is_typed && tracked && tracked->kind ? *tracked : value;
+    const bool is_worse = is_typed && tracked && !fits(&value, offset) && fits(tracked, offset);
+    return tracked && tracked->kind && (!is_typed || is_worse) ? *tracked : value;
 }
 
 /* ---- variables in memory ----------------------------------------------------------------------------------------- */
@@ -78,6 +114,18 @@ static bool take(const struct pf_types_variable *variable, int64_t offset, struc
     *object = (struct pf_held_value){.kind = PF_HELD_POINTER, .type = variable->type, .offset = offset};
     *depth = variable->depth;
     return true;
+}
+
+/* What was stored there by a known instruction, where the debug info has no variable. */
+static struct pf_held_value in_slot(const struct pf_held_state *state, int64_t at)
+{
+    struct pf_held_value object = {.kind = PF_HELD_UNKNOWN};
+    for (uint32_t i = 0; state && i < state->slot_count; i++) {
+        const struct pf_held_slot *slot = &state->slots[i];
+        if (slot->value.own && slot->at <= at && at - slot->at < slot->bytes)
+            object = (struct pf_held_value){.kind = PF_HELD_POINTER, .type = slot->value.own, .offset = at - slot->at};
+    }
+    return object;
 }
 
 /* The variable at an offset from the canonical frame address. */
@@ -156,8 +204,10 @@ static struct pf_held_value through(struct pf_types *types, const struct pf_type
     const int64_t offset = (int64_t)((uint64_t)value.offset + (uint64_t)access->memory->offset);
     if (value.kind == PF_HELD_NUMBER)
         return at_address(types, function, (uint64_t)offset);
-    if (value.kind == PF_HELD_FRAME)
-        return in_frame(function, access, offset);
+    if (value.kind == PF_HELD_FRAME) {
+        object = in_frame(function, access, offset);
+        return object.kind ? object : in_slot(access->state, offset);
+    }
     object = value;
     object.offset = offset;
     return object;
@@ -205,4 +255,19 @@ bool pf_types_locate(struct pf_types *types, const struct pf_types_function *fun
         }
     }
     return *reason == PF_TYPE_FOUND;
+}
+
+bool pf_types_stored(const struct pf_types_function *function, const struct pf_types_access *access,
+                     const struct pf_effect *effect, struct pf_held_value *object)
+{
+    const struct pf_effect_memory *memory = access->memory;
+    if (effect->kind != PF_EFFECT_STORE || effect->source == PF_NO_REGISTER || memory->base == PF_NO_REGISTER ||
+        memory->index != PF_NO_REGISTER || access->state->registers[memory->base].kind != PF_HELD_FRAME)
+        return false;
+    const struct pf_type_node *own = pf_types_variable_in(function, access->address, effect->source);
+    own = own ? own : access->state->registers[effect->source].own;
+    if (!own || own->public.bytes != memory->bytes)
+        return false;
+    *object = (struct pf_held_value){.kind = PF_HELD_POINTER, .type = own};
+    return true;
 }

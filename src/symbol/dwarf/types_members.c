@@ -52,7 +52,8 @@ static const struct pf_type_node *node_of(struct pf_types *types, Dwarf_Die *nam
     if (!pf_types_step(types) || !pf_die_unqualified(named, true, &real))
         return NULL;
     const uint8_t kind = kind_of(dwarf_tag(&real));
-    struct pf_type_node made = {.named = *named, .real = real, .public = {.name = "", .kind = kind}};
+    struct pf_type_node made = {
+        .named = *named, .real = real, .public = {.name = "", .kind = kind, .is_described = true}};
     made.public.bytes = bytes_of(&real, kind);
     struct pf_type_node *node = pf_arena_new(&types->arena, sizeof(*node));
     if (!node || !pf_map_put(&types->nodes, (uintptr_t)named->addr, (uintptr_t)node))
@@ -232,6 +233,14 @@ const struct pf_type_node *pf_types_inner(struct pf_types *types, const struct p
         }
     }
     return type;
+}
+
+const struct pf_type_node *pf_types_pointer(struct pf_types *types, const struct pf_type_node *type)
+{
+    uint64_t offset = 0;
+    if (type->public.kind == PF_TYPE_RECORD && type->public.bytes == sizeof(uint64_t))
+        type = pf_types_inner(types, type, &offset);
+    return type && type->public.kind == PF_TYPE_POINTER ? type : NULL;
 }
 
 /* ---- for others -------------------------------------------------------------------------------------------------- */

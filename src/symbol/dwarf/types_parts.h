@@ -75,6 +75,7 @@ enum pf_held {
 };
 struct pf_held_value {
     const struct pf_type_node *type;
+    const struct pf_type_node *own; /* the type of the value itself; NULL: not known */
     int64_t offset;
     uint8_t kind; /* enum pf_held */
 };
@@ -84,6 +85,7 @@ enum { PF_TRACKED_SLOTS = 16 };
 struct pf_held_slot {
     int64_t at;
     struct pf_held_value value;
+    uint8_t bytes;
 };
 struct pf_held_state {
     struct pf_held_value registers[PF_TRACKED_REGISTERS];
@@ -105,6 +107,8 @@ struct pf_types_function {
     bool is_entry;                       /* the code begins where the function is called */
     struct pf_types_variable *variables; /* by holder and register */
     size_t variable_count, variable_capacity;
+    struct pf_types_variable *starting; /* those in registers, by where their locations begin */
+    size_t starting_count;
     struct pf_types_call *calls;
     size_t call_count, call_capacity;
     bool is_tracked;
@@ -165,6 +169,8 @@ const struct pf_type_node *pf_types_result_of(struct pf_types *types, const stru
                                               uint64_t address);
 /* What a pointer points to, or an array consists of. */
 const struct pf_type_node *pf_types_target(struct pf_types *types, const struct pf_type_node *type);
+/* The pointer that a value of the type is, or consists of as iterators and smart pointers do; NULL: it is none. */
+const struct pf_type_node *pf_types_pointer(struct pf_types *types, const struct pf_type_node *type);
 /* The node with its name. */
 const struct pf_type *pf_types_named(struct pf_types *types, const struct pf_type_node *type);
 /* The innermost type of the member or element at *offset, which becomes the offset in it; `type` if there is none. */
@@ -185,12 +191,21 @@ struct pf_types_access {
     const struct pf_effect_memory *memory;
     const struct pf_held_state *state;
 };
+/* A pointer in a register, by the debug info alone; of several one that an access at `offset` fits into. */
+struct pf_held_value pf_types_held_by_variable(struct pf_types *types, const struct pf_types_function *function,
+                                               uint64_t address, int8_t reg, int64_t offset);
+/* The type of the variable that is in a register; NULL: none is. */
+const struct pf_type_node *pf_types_variable_in(const struct pf_types_function *function, uint64_t address, int8_t reg);
 /* What a register holds by the DWARF at an address, else by the state. */
 struct pf_held_value pf_types_held(struct pf_types *types, const struct pf_types_function *function,
                                    const struct pf_types_access *access, int8_t reg);
 /* The object that is accessed: false, and a reason. */
 bool pf_types_locate(struct pf_types *types, const struct pf_types_function *function,
                      const struct pf_types_access *access, struct pf_held_value *object, uint8_t *reason);
+
+/* A value that is stored to where the frame has no variable: the memory has its type. False: that is not known. */
+bool pf_types_stored(const struct pf_types_function *function, const struct pf_types_access *access,
+                     const struct pf_effect *effect, struct pf_held_value *object);
 
 /* ---- types_track.c */
 

@@ -24,9 +24,15 @@ static bool is_same_type(const struct pf_type_node *a, const struct pf_type_node
     return a == b || (a && b && a->real.addr == b->real.addr);
 }
 
-static bool is_same(const struct pf_held_value *a, const struct pf_held_value *b)
+/* Of what they point to. */
+static bool is_same_target(const struct pf_held_value *a, const struct pf_held_value *b)
 {
     return a->kind == b->kind && (!a->kind || (is_same_type(a->type, b->type) && a->offset == b->offset));
+}
+
+static bool is_same(const struct pf_held_value *a, const struct pf_held_value *b)
+{
+    return is_same_target(a, b) && is_same_type(a->own, b->own);
 }
 
 /* Both are in elements of the same array: a number of complete elements apart. */
@@ -46,10 +52,11 @@ static bool are_elements(struct pf_types *types, const struct pf_held_value *a, 
 static struct pf_held_value join(struct pf_types *types, const struct pf_held_value *a, const struct pf_held_value *b)
 {
     struct pf_held_value both = *a;
-    if (is_same(a, b))
+    both.own = is_same_type(a->own, b->own) ? a->own : NULL;
+    if (is_same_target(a, b))
         return both;
     if (!are_elements(types, a, b))
-        return (struct pf_held_value){.kind = PF_HELD_UNKNOWN};
+        return (struct pf_held_value){.kind = PF_HELD_UNKNOWN, .own = both.own};
     const int64_t bytes = (int64_t)a->type->public.bytes;
     const bool is_ordered = a->offset < b->offset;
     const int64_t low = is_ordered ? a->offset : b->offset, high = is_ordered ? b->offset : a->offset;
@@ -73,11 +80,12 @@ static const struct pf_held_value *slot_at(const struct pf_held_state *state, in
 /* What the memory at an offset of the frame holds now; it does not hold what overlapped that. */
 static void set_slot(struct pf_held_state *state, int64_t at, uint8_t bytes, const struct pf_held_value *value)
 {
+    bytes = bytes ? bytes : POINTER_BYTES;
     for (uint32_t i = state->slot_count; i-- > 0;)
-        if (state->slots[i].at < at + (bytes ? bytes : POINTER_BYTES) && at < state->slots[i].at + POINTER_BYTES)
+        if (state->slots[i].at < at + bytes && at < state->slots[i].at + state->slots[i].bytes)
             drop_slot(state, i);
-    if (value->kind && state->slot_count < PF_TRACKED_SLOTS)
-        state->slots[state->slot_count++] = (struct pf_held_slot){.at = at, .value = *value};
+    if ((value->kind || value->own) && state->slot_count < PF_TRACKED_SLOTS)
+        state->slots[state->slot_count++] = (struct pf_held_slot){.at = at, .value = *value, .bytes = bytes};
 }
 
 /* Adds another way to the block; true: less is known there than before. */
@@ -96,10 +104,12 @@ static bool join_states(struct pf_types *types, struct pf_held_state *entry, con
     }
     for (uint32_t i = entry->slot_count; i-- > 0;) {
         const struct pf_held_value *other = slot_at(from, entry->slots[i].at);
-        if (other && is_same(other, &entry->slots[i].value))
-            continue;
-        drop_slot(entry, i);
-        has_changed = true;
+        const struct pf_held_value unknown = {.kind = PF_HELD_UNKNOWN};
+        const struct pf_held_value both = join(types, &entry->slots[i].value, other ? other : &unknown);
+        has_changed |= !is_same(&both, &entry->slots[i].value);
+        entry->slots[i].value = both;
+        if (!both.kind && !both.own)
+            drop_slot(entry, i);
     }
     return has_changed;
 }
@@ -116,7 +126,12 @@ struct step {
 
 static struct pf_held_value held(const struct step *s, int8_t reg)
 {
-    return pf_types_held(s->types, s->function, &s->access, reg);
+    struct pf_held_value value = pf_types_held(s->types, s->function, &s->access, reg);
+    if (reg == PF_NO_REGISTER)
+        return value;
+    const struct pf_type_node *own = pf_types_variable_in(s->function, s->access.address, reg);
+    value.own = own ? own : s->state->registers[reg].own;
+    return value;
 }
 
 /* What the memory that is `more` bytes after the operand is: an offset in the frame, or false. */
@@ -130,7 +145,7 @@ static bool is_in_frame(const struct step *s, int64_t more, int64_t *at)
     return base->kind == PF_HELD_FRAME;
 }
 
-/* A pointer that is loaded from a variable or member has its type. */
+/* What is loaded from a variable or member has its type. */
 static struct pf_held_value loaded(const struct step *s, int64_t more)
 {
     struct pf_effect_memory memory = s->effect->memory;
@@ -138,8 +153,6 @@ static struct pf_held_value loaded(const struct step *s, int64_t more)
     const struct pf_held_value *slot;
     uint8_t reason;
     int64_t at;
-    if (memory.bytes != POINTER_BYTES)
-        return value;
     if (is_in_frame(s, more, &at) && (slot = slot_at(s->state, at)))
         return *slot;
     memory.offset += more;
@@ -148,8 +161,13 @@ static struct pf_held_value loaded(const struct step *s, int64_t more)
         return value;
     uint64_t inner = (uint64_t)object.offset;
     const struct pf_type_node *type = pf_types_inner(s->types, object.type, &inner);
-    if (inner == 0 && type && type->public.kind == PF_TYPE_POINTER)
-        value = (struct pf_held_value){.kind = PF_HELD_POINTER, .type = pf_types_target(s->types, type)};
+    if (inner || !type || type->public.bytes != memory.bytes)
+        return value;
+    value.own = type;
+    if (type->public.kind == PF_TYPE_POINTER) {
+        value.kind = PF_HELD_POINTER;
+        value.type = pf_types_target(s->types, type);
+    }
     return value;
 }
 
@@ -201,6 +219,7 @@ static struct pf_held_value address_of(const struct step *s)
         value = held(s, memory->base);
     if (!value.kind && memory->index != PF_NO_REGISTER && memory->scale == 1)
         value = held(s, memory->index);
+    value.own = NULL;
     if (value.kind == PF_HELD_NUMBER && memory->index != PF_NO_REGISTER) /* an element of a global array */
         return value;
     move(&value, memory->offset);
@@ -216,7 +235,11 @@ static void store(const struct step *s)
         if ((i && sources[i] == PF_NO_REGISTER) || !is_in_frame(s, (int64_t)i * POINTER_BYTES, &at))
             continue;
         const bool is_known = s->effect->kind == PF_EFFECT_STORE && sources[i] != PF_NO_REGISTER;
-        const struct pf_held_value value = is_known ? held(s, sources[i]) : unknown;
+        struct pf_held_value value = is_known ? held(s, sources[i]) : unknown;
+        if (s->effect->memory.bytes != POINTER_BYTES)
+            value.kind = PF_HELD_UNKNOWN;
+        if (value.own && value.own->public.bytes != s->effect->memory.bytes)
+            value.own = NULL;
         set_slot(s->state, at, s->effect->memory.bytes, &value);
     }
 }
@@ -251,7 +274,7 @@ static void take_result(const struct step *s, const struct pf_types_function *fu
         type = pf_types_result_of(s->types, function->unit, s->effect->branch);
     if (type && type->public.kind == PF_TYPE_POINTER)
         s->state->registers[0] =
-            (struct pf_held_value){.kind = PF_HELD_POINTER, .type = pf_types_target(s->types, type)};
+            (struct pf_held_value){.kind = PF_HELD_POINTER, .type = pf_types_target(s->types, type), .own = type};
 }
 
 /* Registers of DWARF variables first: what they hold follows from the state before the instruction. */
@@ -282,10 +305,29 @@ static void take_step(const struct step *s)
         take_result(s, s->function);
 }
 
+/* Variables whose location begins at the address: their registers keep what they hold when the location has ended. */
+static void take_variables(struct pf_types *types, const struct pf_types_function *function, uint64_t address,
+                           struct pf_held_state *state)
+{
+    const struct pf_types_variable *all = function->starting;
+    size_t i = PF_COUNT_BEFORE(function->starting_count, at, all[at].low < address);
+    for (; i < function->starting_count && all[i].low == address; i++) {
+        struct pf_held_value value = pf_types_held_by_variable(types, function, address, all[i].reg, 0);
+        value.own = pf_types_variable_in(function, address, all[i].reg);
+        if (state->registers[all[i].reg].kind == PF_HELD_FRAME) /* the variable is a pointer into the frame */
+            continue;
+        if (value.kind && value.type && value.type->public.bytes)
+            state->registers[all[i].reg] = value;
+        else if (value.own)
+            state->registers[all[i].reg].own = value.own;
+    }
+}
+
 static void run(struct pf_types *types, const struct pf_types_function *function, size_t from, size_t to,
                 struct pf_held_state *state)
 {
     for (size_t i = from; i < to; i++) {
+        take_variables(types, function, function->addresses[i], state);
         const struct step step = {
             .types = types,
             .function = function,
@@ -406,6 +448,16 @@ static void settle(struct pf_types *types, struct pf_types_function *function)
     }
 }
 
+/* It only fills the space before the next block. */
+static bool is_padding(const struct pf_types_function *function, const struct pf_types_block *block)
+{
+    const size_t end = block_end(function, block);
+    size_t i = block->first;
+    while (i < end && strncmp(function->effects[i].mnemonic, "nop", 3) == 0)
+        i++;
+    return i == end;
+}
+
 /* At the entry the stack pointer is known. Blocks that only computed jumps lead to begin with what the first block left. */
 static void settle_all(struct pf_types *types, struct pf_types_function *function)
 {
@@ -419,7 +471,7 @@ static void settle_all(struct pf_types *types, struct pf_types_function *functio
     settle(types, function);
     for (size_t i = 1; i < function->block_count; i++) {
         struct pf_types_block *block = &function->blocks[i];
-        if (block->entry.is_reached)
+        if (block->entry.is_reached || is_padding(function, block))
             continue;
         for (unsigned k = 0; k < PF_TRACKED_REGISTERS; k++)
             if (block[-1].entry.registers[k].kind == PF_HELD_FRAME)
