@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Files as C: `embed OUT.c FILE...` writes `const char pf_viewer_<extension>[]` for each extension, a string with a NUL; files
+ * Files as C: `embed OUT.c FILE...` writes `const char pf_embedded_<extension>[]` for each extension, a string with a NUL; files
  * of one extension stand together and are joined. Of scripts and style sheets indents, comments and empty lines stay behind
  * (the licence stays); strings, templates and regular expressions are as they were: what is sent out can be read.
  */

@@ -37,7 +37,7 @@ STYLE_LEFT = 'a { b: url(//x); }\ni::after { content: "/* stays */"; }\n'
 
 def string_of(source, name):
     """The bytes of the C string."""
-    literals = source.split(f'const char pf_viewer_{name}[] =\n', 1)[1].split(';\n\n')[0]
+    literals = source.split(f'const char pf_embedded_{name}[] =\n', 1)[1].split(';\n\n')[0]
     joined = ''.join(re.findall(r'^ *"(.*)";?$', literals, re.MULTILINE))
     return re.sub(r'\\([0-7]{3}|.)', lambda found: {'n': '\n'}.get(found[1], found[1]) if len(found[1]) == 1
                   else chr(int(found[1], 8)), joined)

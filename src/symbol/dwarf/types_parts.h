@@ -169,7 +169,7 @@ const struct pf_type_node *pf_types_result_of(struct pf_types *types, const stru
                                               uint64_t address);
 /* What a pointer points to, or an array consists of. */
 const struct pf_type_node *pf_types_target(struct pf_types *types, const struct pf_type_node *type);
-/* The pointer that a value of the type is, or consists of as iterators and smart pointers do; NULL: it is none. */
+/* The pointer that a value of the type is, or consists of, as iterators and smart pointers do; NULL for other types. */
 const struct pf_type_node *pf_types_pointer(struct pf_types *types, const struct pf_type_node *type);
 /* The node with its name. */
 const struct pf_type *pf_types_named(struct pf_types *types, const struct pf_type_node *type);
