@@ -92,7 +92,8 @@ bool pf_aux_set_has_new(const struct pf_aux_set *set)
     bool has_new = false;
     for (size_t i = 0; i < set->count; i++) {
         const struct perf_event_mmap_page *control = set->items[i].control;
-        has_new |= __atomic_load_n(&control->aux_head, __ATOMIC_RELAXED) != set->items[i].tail;
+        /* after a round of the area the head is where it was */
+        has_new |= set->overwrite || __atomic_load_n(&control->aux_head, __ATOMIC_RELAXED) != set->items[i].tail;
     }
     return has_new;
 }

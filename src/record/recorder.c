@@ -1115,7 +1115,7 @@ int perfile_recorder_snapshot(struct perfile_recorder *recorder, struct perfile_
     int result = drain_all(recorder, error);
     if (snaps && result == 0)
         result = write_aux(recorder, error);
-    if (snaps)
+    if (snaps && !recorder->stopping)
         stop_aux(recorder, false);
     pause_all(recorder, false);
     if (result == 0)

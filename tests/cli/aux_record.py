@@ -177,10 +177,11 @@ def test_lost(machine):
 def test_snapshots(machine):
     """SIGUSR2 writes what the area holds, oldest first; so does the end with e."""
     before, _, after, _ = play_of(DATA / 'intel-pt.perf.data')
-    blocks = [bytes([65 + i]) * 1024 for i in range(8)]
+    blocks = [bytes([65 + i]) * 1024 for i in range(10)]
     start = b''.join(part(AUX, block) for block in blocks[:6])
-    play = before + start + part(PAUSE, b'') + part(AUX, blocks[6]) + part(AUX, blocks[7]) + after
-    for how, expected in ('4096', [b''.join(blocks[2:6])]), ('e4096', [b''.join(blocks[2:6]), b''.join(blocks[4:])]):
+    rest = b''.join(part(AUX, block) for block in blocks[6:]) # a round of the area: the kernel is where it was
+    play = before + start + part(PAUSE, b'') + rest + after
+    for how, expected in ('4096', [b''.join(blocks[2:6])]), ('e4096', [b''.join(blocks[2:6]), b''.join(blocks[6:])]):
         command = machine.command('-e', 'intel_pt//u', f'--snapshot={how}')
         with subprocess.Popen(command, env=machine.environment(play), stderr=subprocess.PIPE, text=True) as recorder:
             end = time.monotonic() + 30
