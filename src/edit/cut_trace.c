@@ -156,11 +156,55 @@ static int read_runs(struct slicing *s, struct perfile_error *error)
     return result;
 }
 
-/* Traces whose packets have no times are kept completely. */
+/* Without times and AUX records the trace is kept completely. */
 static void keep_all(struct slicing *s)
 {
     for (size_t i = 0; i < s->queue->count; i++)
         s->trace->pieces[s->first_piece + i] = (struct pf_cut_piece){0, s->queue->buffers[i].bytes};
+}
+
+/* The first buffer of the queue that does not end before this byte of the AUX area. */
+static size_t buffer_at(const struct pf_aux_queue *queue, uint64_t offset)
+{
+    size_t low = 0, high = queue->count;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        const struct pf_aux_buffer *buffer = &queue->buffers[middle];
+        *(buffer->offset + buffer->bytes > offset ? &high : &low) =
+            buffer->offset + buffer->bytes > offset ? middle : middle + 1;
+    }
+    return low;
+}
+
+static void keep_piece(struct slicing *s, const struct pf_aux_piece *piece)
+{
+    for (size_t i = buffer_at(s->queue, piece->offset); i < s->queue->count; i++) {
+        const struct pf_aux_buffer *buffer = &s->queue->buffers[i];
+        struct pf_cut_piece *kept = &s->trace->pieces[s->first_piece + i];
+        const uint64_t start = buffer->offset, from = pf_max(piece->offset, start) - start;
+        const uint64_t to = pf_min(piece->end, start + buffer->bytes) - start;
+        if (start >= piece->end || from >= to)
+            break;
+        kept->from = kept->to ? pf_min(kept->from, from) : from;
+        kept->to = pf_max(kept->to, to);
+    }
+}
+
+/* Where packets have no times, AUX records say when bytes were written: those of the records that are kept are. */
+static void keep_without_times(struct slicing *s)
+{
+    const struct pf_aux_queues *queues = &s->trace->queues;
+    bool stated = false;
+    for (size_t i = 0; i < queues->piece_count && s->queue->count; i++) {
+        const struct pf_aux_piece *piece = &queues->pieces[i];
+        if (!pf_aux_piece_has(piece, s->queue->buffers, piece->offset))
+            continue;
+        stated = true;
+        if (piece->time >= s->times->first && piece->time <= s->times->last)
+            keep_piece(s, piece);
+    }
+    if (!stated)
+        keep_all(s);
 }
 
 static int slice_queue(struct pf_cut_trace *trace, size_t index, const struct pf_range *times,
@@ -185,7 +229,7 @@ static int slice_queue(struct pf_cut_trace *trace, size_t index, const struct pf
     else
         result = pf_fail_memory(error, "cut");
     if (!s.has_times)
-        keep_all(&s);
+        keep_without_times(&s);
     pf_aux_stream_close(&s.stream);
     pf_aux_walk_close(&s.walk);
     return result;

@@ -34,18 +34,11 @@ struct queue {
     uint64_t time;                      /* of what comes next, in nanoseconds */
     int32_t tid, pid;                   /* that run, */
     uint32_t epoch;                     /* when that was looked up */
-    uint32_t piece;                     /* of pf_decoding.pieces, the one that it is in, or one before */
+    uint32_t piece;                     /* of pf_aux_queues.pieces, the one that it is in, or one before */
     uint16_t next_event;                /* of traces with records: to be made of the item */
     bool is_open, started;
     void *item;               /* of traces with records */
     struct flow_parts *parts; /* of traces of the flow */
-};
-
-/* A piece of the trace as an AUX record has it: it was written before that time. */
-struct piece {
-    uint64_t offset, end; /* in all that the AUX area held over time */
-    uint64_t time;
-    int32_t tid, cpu;
 };
 
 /* A piece of the trace that was not recorded. */
@@ -76,8 +69,6 @@ struct pf_decoding {
     struct pf_map processes;   /* tid to pid */
     struct pf_map running;     /* cpu to tid */
     struct pf_map source_cpus; /* numbers of trace sources to cpu */
-    struct piece *pieces;
-    size_t piece_count, piece_capacity;
     struct lost *losses;
     size_t lost_first, lost_count, lost_capacity;
     struct pf_aux_sample made;
@@ -107,17 +98,6 @@ static int survey_hw_id(struct pf_decoding *decoding, const struct perfile_recor
     return pf_map_put(&decoding->source_cpus, hw_id.hw_id & SOURCE_BITS, id.cpu) ? 0 : pf_fail_memory(error, "trace");
 }
 
-static bool survey_piece(struct pf_decoding *decoding, const struct pf_aux_record *from)
-{
-    const struct perfile_aux *aux = from->body;
-    return PF_APPEND(decoding->allocator, decoding->pieces, decoding->piece_count, decoding->piece_capacity,
-                     (struct piece){.offset = aux->aux_offset,
-                                    .end = aux->aux_offset + aux->aux_size,
-                                    .time = from->record->time,
-                                    .tid = from->tid,
-                                    .cpu = from->cpu});
-}
-
 /* Where compressed samples are in the file is not known: their AUX data cannot be read later. */
 static int survey_record(struct pf_decoding *decoding, const struct perfile_record *record, struct perfile_error *error)
 {
@@ -130,8 +110,7 @@ static int survey_record(struct pf_decoding *decoding, const struct perfile_reco
     if (pf_aux_record_is_sample(record) && !record->compressed)
         kept = pf_aux_queues_take_sample(&decoding->found, record, &queue);
     else if (pf_aux_record_decode(decoding->reader, record, &body, &from))
-        kept = (record->type != PERFILE_RECORD_AUX || survey_piece(decoding, &from)) &&
-               pf_aux_queues_take(&decoding->found, &from, NULL);
+        kept = pf_aux_queues_take(&decoding->found, &from, NULL);
     return kept ? 0 : pf_fail_memory(error, "trace");
 }
 
@@ -345,25 +324,20 @@ static void start_run(struct pf_decoding *decoding, struct queue *queue, const s
         decoding->decoder->flow->restart(queue->parts->flow, buffer->reference);
 }
 
-static bool is_piece_at(const struct piece *piece, const struct pf_aux_buffer *buffer, uint64_t offset)
-{
-    const bool same = buffer->cpu >= 0 ? piece->cpu == buffer->cpu : piece->tid == buffer->tid;
-    return same && piece->offset <= offset && offset < piece->end;
-}
-
 /* When the last byte that was read had been written, as far as AUX records say: else after all records. */
 static uint64_t time_of_piece(const struct pf_decoding *decoding, struct queue *queue)
 {
+    const struct pf_aux_queues *found = &decoding->found;
     const struct pf_aux_buffer *buffer = queue->buffer;
     const uint64_t read = queue->walk.offset - queue->stream.current_at;
     const uint64_t offset = buffer->offset + buffer->repeated + (read ? read - 1 : 0);
     size_t at = queue->piece;
-    while (at < decoding->piece_count && !is_piece_at(&decoding->pieces[at], buffer, offset))
+    while (at < found->piece_count && !pf_aux_piece_has(&found->pieces[at], buffer, offset))
         at++;
     queue->piece = (uint32_t)at;
-    if (at == decoding->piece_count)
+    if (at == found->piece_count)
         return AFTER_ALL;
-    return pf_max(decoding->pieces[at].time, queue->time);
+    return pf_max(found->pieces[at].time, queue->time);
 }
 
 /* Nothing that is required comes after this time. */
@@ -960,7 +934,6 @@ void pf_decoding_close(struct pf_decoding *decoding)
         return;
     close_queues(decoding);
     pf_free(decoding->allocator, decoding->queues, decoding->found.count * sizeof(*decoding->queues));
-    pf_free(decoding->allocator, decoding->pieces, decoding->piece_capacity * sizeof(*decoding->pieces));
     pf_free(decoding->allocator, decoding->losses, decoding->lost_capacity * sizeof(*decoding->losses));
     pf_heap_close(&decoding->heap);
     pf_map_close(&decoding->processes);

@@ -36,8 +36,8 @@ struct pf_flow_samples {
     uint64_t run_insns, run_cycles; /* at the last sample of a branch or an error */
     uint64_t *ring;                 /* the last branches, three words each */
     unsigned ring_at, ring_count;
-    bool starts_anew; /* branch stacks do, with the next step */
-    bool merges;      /* pf_flow_samples_merge counts steps */
+    bool starts_anew;                     /* branch stacks do, with the next step */
+    bool merges;                          /* pf_flow_samples_merge counts steps */
     struct pf_flow_block *ran, **ran_end; /* the blocks that are counted, in the order in which they ran first */
     uint32_t merged_index;                /* of the first of them: the next instruction */
     uint64_t *branch_words, *chain_words;

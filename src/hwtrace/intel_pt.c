@@ -126,6 +126,21 @@ static void read_mode(struct pf_aux_packet *packet)
         packet->kind = PF_PT_BAD;
 }
 
+/* Which triggers fired; if bit 6 says so, how many instructions after the last address. */
+static void read_trigger(struct pf_aux_packet *packet)
+{
+    enum { HAS_COUNT = 0x40, BYTES = 3, COUNT_BYTES = 2 };
+    const bool has_count = packet->bytes > 1 && packet->data[1] & HAS_COUNT;
+    const size_t bytes = BYTES + (has_count ? COUNT_BYTES : 0);
+    if (packet->bytes < bytes) {
+        packet->kind = PF_PT_BAD;
+        return;
+    }
+    packet->bytes = bytes;
+    packet->payload = packet->data[2];
+    read_ip_bit(packet);
+}
+
 static const struct row simple[] = {
     {0x1f, 0x0d, PF_PT_TIP, 0, 0, read_address},
     {0x1f, 0x11, PF_PT_TIP_PGE, 0, 0, read_address},
@@ -134,6 +149,7 @@ static const struct row simple[] = {
     {0xff, 0x99, PF_PT_MODE_EXEC, 2, 0, read_mode},
     {0xff, 0x19, PF_PT_TSC, 8, 1, NULL},
     {0xff, 0x59, PF_PT_MTC, 2, 1, NULL},
+    {0xff, 0xd9, PF_PT_TRIG, 0, 0, read_trigger},
 };
 
 /* Reads by the row of the byte at `at`; without such a row, or when bytes are missing, the packet is a bad one. */
@@ -325,6 +341,15 @@ static void put_evd(struct pf_text *text, const struct pf_aux_packet *packet)
     pf_put_format(text, " Type 0x%02x Payload 0x%" PRIx64, packet->detail, packet->payload);
 }
 
+/* Bit 5: more triggers fired than are named. The packet may have zeros after it, so its length says nothing. */
+static void put_trigger(struct pf_text *text, const struct pf_aux_packet *packet)
+{
+    const uint8_t *data = packet->data;
+    pf_put_format(text, " 0x%02x IP:%u Mult:%u", data[2], packet->detail, data[1] >> 5 & 1);
+    if (data[1] & 0x40)
+        pf_put_format(text, " ICNT %u", (unsigned)pf_aux_number(data + 3, 2));
+}
+
 static const struct pf_aux_kind kinds[PF_PT_KINDS] = {
     [PF_PT_BAD] = {"Bad packet!", NULL, 0},
     [PF_PT_PAD] = {"PAD", NULL, 0},
@@ -357,6 +382,7 @@ static const struct pf_aux_kind kinds[PF_PT_KINDS] = {
     [PF_PT_BEP] = {"BEP", put_ip_bit, 0},
     [PF_PT_CFE] = {"CFE", put_cfe, 0},
     [PF_PT_EVD] = {"EVD", put_evd, 0},
+    [PF_PT_TRIG] = {"TRIG", put_trigger, 0},
 };
 
 static const uint8_t psb[] = {0x02, 0x82, 0x02, 0x82, 0x02, 0x82, 0x02, 0x82,

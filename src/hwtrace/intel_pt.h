@@ -38,6 +38,7 @@ enum pf_pt_kind {
     PF_PT_BEP,
     PF_PT_CFE,
     PF_PT_EVD,
+    PF_PT_TRIG,
     PF_PT_KINDS
 };
 

@@ -593,7 +593,7 @@ static bool take_noted(struct pf_pt_flow *flow, const struct pf_aux_packet *pack
     return false;
 }
 
-/* The end of a block of values: its address is only theirs. */
+/* The end of a block of values, or a trigger: the address after it is only theirs. */
 static bool take_block_end(struct pf_pt_flow *flow, const struct pf_aux_packet *packet, struct pf_flow_step *step)
 {
     (void)step;
@@ -614,7 +614,7 @@ static take *const takes[PF_PT_KINDS] = {
     [PF_PT_PTWRITE] = take_noted, [PF_PT_EXSTOP] = take_noted,    [PF_PT_MWAIT] = take_noted,
     [PF_PT_PWRE] = take_noted,    [PF_PT_PWRX] = take_noted,      [PF_PT_BBP] = take_nothing,
     [PF_PT_BIP] = take_nothing,   [PF_PT_BEP] = take_block_end,   [PF_PT_CFE] = take_nothing,
-    [PF_PT_EVD] = take_nothing,
+    [PF_PT_EVD] = take_nothing,   [PF_PT_TRIG] = take_block_end,
 };
 
 /* Packets that may come between results and the target that belongs before them. */

@@ -26,6 +26,7 @@ void pf_aux_queues_close(struct pf_aux_queues *queues)
         pf_free(allocator, queues->items[i].sources, PF_AUX_SOURCES * sizeof(*queues->items[i].sources));
     }
     pf_free(allocator, queues->items, queues->capacity * sizeof(*queues->items));
+    pf_free(allocator, queues->pieces, queues->piece_capacity * sizeof(*queues->pieces));
     pf_free(allocator, queues->losses, queues->loss_capacity * sizeof(*queues->losses));
     pf_free(allocator, queues->priv, queues->priv_count * sizeof(*queues->priv) + 1);
     pf_map_close(&queues->numbers);
@@ -159,12 +160,31 @@ static struct pf_aux_loss *loss_of(struct pf_aux_queues *queues, const struct pf
                : NULL;
 }
 
+bool pf_aux_piece_has(const struct pf_aux_piece *piece, const struct pf_aux_buffer *buffer, uint64_t offset)
+{
+    const bool same = buffer->cpu >= 0 ? piece->cpu == buffer->cpu : piece->tid == buffer->tid;
+    return same && piece->offset <= offset && offset < piece->end;
+}
+
+static bool add_piece(struct pf_aux_queues *queues, const struct pf_aux_record *from)
+{
+    const struct perfile_aux *aux = from->body;
+    const struct pf_aux_piece piece = {.offset = aux->aux_offset,
+                                       .end = aux->aux_offset + aux->aux_size,
+                                       .time = from->record->time,
+                                       .tid = from->tid,
+                                       .cpu = from->cpu};
+    return PF_APPEND(queues->allocator, queues->pieces, queues->piece_count, queues->piece_capacity, piece);
+}
+
 static bool take_aux(struct pf_aux_queues *queues, const struct pf_aux_record *from, struct pf_aux_queue **queue)
 {
     enum { LOST = PERFILE_AUX_FLAG_TRUNCATED | PERFILE_AUX_FLAG_PARTIAL | PERFILE_AUX_FLAG_COLLISION };
     enum { PMU_FORMAT = 0xff00, RAW = 0x100 };
     const struct perfile_aux *aux = from->body;
     (void)queue;
+    if (!add_piece(queues, from))
+        return false;
     queues->aux_records++;
     queues->overwrites |= (aux->flags & PERFILE_AUX_FLAG_OVERWRITE) != 0;
     queues->unformatted |= (aux->flags & PMU_FORMAT) == RAW;

@@ -48,6 +48,15 @@ struct pf_aux_queue {
     uint64_t *sources; /* PF_AUX_SOURCES numbers: bytes by the source that wrote them; NULL: the trace has one source */
 };
 
+/* A piece of the trace as an AUX record has it: it was written before that time. */
+struct pf_aux_piece {
+    uint64_t offset, end; /* in all that the AUX area held over time */
+    uint64_t time;
+    int32_t tid, cpu;
+};
+/* Whether the piece has this byte of the AUX area that the buffer belongs to. */
+bool pf_aux_piece_has(const struct pf_aux_piece *piece, const struct pf_aux_buffer *buffer, uint64_t offset);
+
 struct pf_aux_loss; /* of one processor and thread */
 
 struct pf_aux_queues {
@@ -62,6 +71,8 @@ struct pf_aux_queues {
     struct pf_map numbers; /* of queues, to their indexes */
     struct pf_aux_loss *losses;
     size_t loss_count, loss_capacity;
+    struct pf_aux_piece *pieces;
+    size_t piece_count, piece_capacity;
     uint64_t aux_records;
     uint64_t errors;     /* AUXTRACE_ERROR records: what another decoder could not read */
     uint64_t in_samples; /* bytes of AUX data in samples */

@@ -110,7 +110,7 @@ void pf_vpa_put_sample(struct pf_text *text, const uint8_t *entry)
 static const struct pf_aux_kind kinds[PF_VPA_KINDS] = {
     [PF_AUX_BAD] = {"Bad entry!", NULL, 0},
     [PF_AUX_PAD] = {"padding", NULL, 0},
-    [PF_VPA_BOOT] = {"boot", put_boot, 0},
+    [PF_VPA_BOOT] = {"boot", put_boot, PF_AUX_SYNC},
     [PF_VPA_DISPATCH] = {"dispatch", put_dispatch, PF_AUX_RECORD | PF_AUX_TIME},
 };
 

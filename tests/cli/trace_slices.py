@@ -39,6 +39,17 @@ def block(time, entries):
     return (basic * entries).ljust(4032, b'\0') + trailer
 
 
+def dispatches(time):
+    """A buffer of POWER's log: the entry with the clock, and another one at that time in microseconds."""
+    boot = struct.pack('<6Q', 0, 1000000, 0, 0, 0, 0)
+    return boot + struct.pack('>BBHIIIQQQQ', 0, 2, 1, 10, 20, 30, time, 0, 0, 0)
+
+
+def aux(*pieces):
+    """AUX records: (offset, bytes, time)."""
+    return ''.join(f'record AUX aux_offset={offset} aux_size={size} flags=0 | pid=7 tid=7 time={time} cpu=1\n' for offset, size, time in pieces)
+
+
 def recording(kind, priv, buffers, extra=''):
     """Buffers that follow each other: (reference, bytes)."""
     text, offset = ATTR + f'record AUXTRACE_INFO auxtrace_type={kind} priv={priv}\n' + extra, 0
@@ -62,6 +73,10 @@ CASES = {
     'pt, the last segment': (FLOW, 3500, 9000, [(64, 40)]),
     'bts': (recording(2, '9,0,1,0,1,0', [(1000, bts(1)), (2000, bts(2) + bts(3)), (3000, bts(4))]), 1500, 1600, [(24, 48)]),
     's390': (recording(5, '', [(1, block(1, 2) + block(2, 3) + block(3, 4))]), 1500, 2500, [(4096, 4096)]),
+    'coresight, of AUX records': (recording(3, '1,1,0', [(1, bytes(48)), (1, bytes(32))],
+                                            aux((0, 16, 1000), (16, 48, 2000), (64, 16, 3000))), 1500, 2500, [(16, 32), (48, 16)]),
+    'ptt, of AUX records': (recording(6, '11', [(1, bytes(64))], aux((0, 32, 1000), (32, 32, 2000))), 1500, 2500, [(32, 32)]),
+    'vpa': (recording(7, '12', [(1, dispatches(1)), (1, dispatches(2)), (1, dispatches(3))]), 1500, 2500, [(96, 96)]),
     'coresight': (recording(3, '1,1,0', [(1, bytes(32))]), 1500, 2500, [(0, 32)]),
 }
 
@@ -115,7 +130,7 @@ def main():
     with tempfile.TemporaryDirectory(prefix='perfile-slices-') as name:
         source, out = pathlib.Path(name) / 'all.data', pathlib.Path(name) / 'part.data'
         for case, (text, first, last, expected) in CASES.items():
-            for flavour in ([], ['--big-endian']):
+            for flavour in ([], ['--big-endian'])[:1 if case == 'vpa' else 2]:  # its first entry is in the order of the machine
                 source.write_bytes(subprocess.check_output([*assemble, *flavour], input=text.encode()))
                 subprocess.run([*perfile, 'cut', '-q', '--time', f'{seconds(first)},{seconds(last)}', source, '-o', out],
                                check=True, stderr=subprocess.DEVNULL)
@@ -124,7 +139,7 @@ def main():
                 check = subprocess.run([*perfile, 'check', '-q', out], capture_output=True, text=True, check=False)
                 assert check.returncode == 0, f'{case}: {check.stdout}{check.stderr}'
         test_windows(perfile, assemble, source)
-    print(f'{len(CASES)} slices are right, in both byte orders')
+    print(f'{len(CASES)} slices are right')
 
 
 main()
