@@ -69,7 +69,9 @@ struct decoder {
     bool wide;          /* REX.W */
     bool is_vector;     /* after VEX, EVEX or XOP: all opcodes but one have a ModRM */
     bool ends_here;     /* nothing follows the opcode, whatever the map says */
-    bool repeats;       /* prefix f3 */
+    bool repeats;       /* prefix f3, */
+    bool repeats_not;   /* and f2 */
+    bool is_apx;        /* after the prefix REX2 */
     bool bad;
     int map;
     uint8_t opcode;
@@ -95,6 +97,17 @@ static void skip(struct decoder *d, unsigned bytes)
     d->at += d->bad ? 0 : bytes;
 }
 
+/* It has the bits of REX, and says whether the opcode is one of those after 0f, which is left out then. */
+static void take_rex2(struct decoder *d)
+{
+    enum { WIDE = 0x08, AFTER_0F = 0x80 };
+    skip(d, 1);
+    const uint8_t bits = take(d);
+    d->is_apx = true;
+    d->wide = bits & WIDE;
+    d->map = bits & AFTER_0F ? MAP_0F : MAP_ONE;
+}
+
 static void take_prefixes(struct decoder *d)
 {
     while (!d->bad && d->at < d->capacity && one_byte[peek(d, 0)] == 'P') {
@@ -102,10 +115,13 @@ static void take_prefixes(struct decoder *d)
         d->short_operand |= prefix == 0x66;
         d->other_address |= prefix == 0x67;
         d->repeats |= prefix == 0xf3;
+        d->repeats_not |= prefix == 0xf2;
     }
     if (d->is_64 && (peek(d, 0) & 0xf0) == 0x40)
         d->rex = take(d);
-    d->wide = d->rex & 8;
+    else if (d->is_64 && peek(d, 0) == 0xd5)
+        take_rex2(d);
+    d->wide |= d->rex & 8;
 }
 
 /* VEX, EVEX and XOP begin like instructions of 32-bit code whose ModRM would have to name memory. */
@@ -129,6 +145,8 @@ static void take_vector_prefix(struct decoder *d, uint8_t first)
 static void take_opcode(struct decoder *d)
 {
     d->opcode = take(d);
+    if (d->is_apx)
+        return;
     if (begins_vector(d, d->opcode)) {
         take_vector_prefix(d, d->opcode);
         return;
@@ -247,10 +265,16 @@ static enum pf_x86_flow flow_of_group(uint8_t modrm)
     return flows[modrm >> 3 & 7];
 }
 
-/* 0f 01 c2 and c3 enter a virtual machine; 0f ae /4 with prefix f3 and without 66 is a PTWRITE. */
+/*
+ * 0f 01 c2 and c3 enter a virtual machine, ca with prefix f2 or f3 returns from events (ERETS, ERETU), and ec with f3
+ * from those of user interrupts (UIRET); 0f ae /4 with prefix f3 and without 66 is a PTWRITE.
+ */
 static enum pf_x86_flow flow_of_0f(const struct decoder *d)
 {
-    enum { VMLAUNCH = 0xc2, VMRESUME = 0xc3 };
+    enum { VMLAUNCH = 0xc2, VMRESUME = 0xc3, ERET = 0xca, UIRET = 0xec };
+    if (d->opcode == 0x01 &&
+        ((d->modrm == ERET && (d->repeats || d->repeats_not)) || (d->modrm == UIRET && d->repeats)))
+        return PF_X86_INTERRUPT_RETURN;
     if (d->opcode == 0x01 && (d->modrm == VMLAUNCH || d->modrm == VMRESUME))
         return PF_X86_VM_ENTRY;
     if (d->opcode == 0xae && d->repeats && (d->modrm >> 3 & 7) == 4)
@@ -260,8 +284,11 @@ static enum pf_x86_flow flow_of_0f(const struct decoder *d)
 
 static enum pf_x86_flow flow_of(const struct decoder *d)
 {
+    enum { JMPABS = 0xa1 };
     if (d->is_vector || d->ends_here)
         return PF_X86_ON;
+    if (d->is_apx && d->map == MAP_ONE && d->opcode == JMPABS)
+        return d->wide ? PF_X86_ON : PF_X86_JUMP_INDIRECT; /* its target is in the trace as those of indirect ones */
     if (d->map == MAP_ONE && d->opcode == 0xff)
         return flow_of_group(d->modrm);
     if (d->map == MAP_ONE)
@@ -295,7 +322,7 @@ bool pf_x86_decode(bool is_64, const uint8_t *code, size_t bytes, struct pf_x86_
     insn->bytes = d.at;
     insn->flow = flow_of(&d);
     insn->displacement = displacement_of(&d, insn->flow, letter);
-    insn->is_plain = d.map == MAP_ONE && !d.is_vector;
+    insn->is_plain = d.map == MAP_ONE && !d.is_vector && !d.is_apx;
     insn->opcode = d.opcode;
     insn->rex = d.rex;
     insn->modrm = d.modrm_at;

@@ -45,22 +45,29 @@ static void x86_64(void **state)
         CODE("\x66\xb8\1\2" REST, 4, false),
         CODE("\xa1\1\2\3\4\5\6\7\x8" REST, 9, false), /* movabs, moffs */
         CODE("\x67\xa1\1\2\3\4" REST, 6, false),
-        CODE("\x8b\x04\x25\1\2\3\4" REST, 7, false),       /* mov 0x..., no base */
-        CODE("\x8b\x84\x24\1\2\3\4" REST, 7, false),       /* mov 0x...(%rsp) */
-        CODE("\x8b\x05\1\2\3\4" REST, 6, false),           /* %rip */
-        CODE("\xf7\xc0\1\2\3\4" REST, 6, false),           /* test */
-        CODE("\xf7\xd0" REST, 2, false),                   /* not */
-        CODE("\xf6\x45\xfc\1" REST, 4, false),             /* testb */
-        CODE("\x66\xc7\x00\1\2" REST, 5, false),           /* movw */
-        CODE("\xc8\1\2\3" REST, 4, false),                 /* enter */
-        CODE("\x66\x0f\x3a\x0f\xc1\4" REST, 6, false),     /* palignr */
-        CODE("\x0f\xba\xe0\4" REST, 4, false),             /* bt */
-        CODE("\xc5\xf8\x77" REST, 3, false),               /* vzeroupper */
-        CODE("\xc4\xe3\x7d\x39\xc1\1" REST, 6, false),     /* vextracti128 */
-        CODE("\x62\xf1\x7c\x48\x28\x00" REST, 6, false),   /* vmovaps %zmm */
-        CODE("\x62\xf3\x75\x48\x03\xc2\1" REST, 7, false), /* valignd */
-        CODE("\x8f\xe9\x78\x01\xc8" REST, 5, false),       /* XOP */
-        CODE("\xea\1\2\3\4\5\6" REST, 1, false),           /* not in 64-bit code: nothing follows */
+        CODE("\x8b\x04\x25\1\2\3\4" REST, 7, false),          /* mov 0x..., no base */
+        CODE("\x8b\x84\x24\1\2\3\4" REST, 7, false),          /* mov 0x...(%rsp) */
+        CODE("\x8b\x05\1\2\3\4" REST, 6, false),              /* %rip */
+        CODE("\xf7\xc0\1\2\3\4" REST, 6, false),              /* test */
+        CODE("\xf7\xd0" REST, 2, false),                      /* not */
+        CODE("\xf6\x45\xfc\1" REST, 4, false),                /* testb */
+        CODE("\x66\xc7\x00\1\2" REST, 5, false),              /* movw */
+        CODE("\xc8\1\2\3" REST, 4, false),                    /* enter */
+        CODE("\x66\x0f\x3a\x0f\xc1\4" REST, 6, false),        /* palignr */
+        CODE("\x0f\xba\xe0\4" REST, 4, false),                /* bt */
+        CODE("\xc5\xf8\x77" REST, 3, false),                  /* vzeroupper */
+        CODE("\xc4\xe3\x7d\x39\xc1\1" REST, 6, false),        /* vextracti128 */
+        CODE("\x62\xf1\x7c\x48\x28\x00" REST, 6, false),      /* vmovaps %zmm */
+        CODE("\xd5\x00\xa1\1\2\3\4\5\6\7\x8" REST, 11, true), /* jmpabs */
+        CODE("\xd5\x08\x8b\x05\1\2\3\4" REST, 8, false),      /* with the prefix REX2, */
+        CODE("\xd5\x80\xba\xe0\4" REST, 5, false),            /* and of the opcodes after 0f */
+        CODE("\xf3\x0f\x01\xca" REST, 4, true),               /* eretu */
+        CODE("\xf2\x0f\x01\xca" REST, 4, true),               /* erets */
+        CODE("\x0f\x01\xca" REST, 3, false),                  /* clac */
+        CODE("\xf3\x0f\x01\xec" REST, 4, true),               /* uiret */
+        CODE("\x62\xf3\x75\x48\x03\xc2\1" REST, 7, false),    /* valignd */
+        CODE("\x8f\xe9\x78\x01\xc8" REST, 5, false),          /* XOP */
+        CODE("\xea\1\2\3\4\5\6" REST, 1, false),              /* not in 64-bit code: nothing follows */
         CODE("\x0f\x04" REST, 0, false),
         CODE("\xe8\1\2\3", 0, false), /* cut off */
         CODE("\x48", 0, false),
