@@ -26,6 +26,7 @@ struct pf_annotation_hit {
     uint64_t address; /* as the module's symbol table counts */
     uint64_t samples;
     uint64_t period;
+    uint64_t cost; /* what the accesses cost: the first part of their weights */
     uint32_t function;
     uint32_t event;
 };

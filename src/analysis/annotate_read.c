@@ -7,6 +7,7 @@
 
 #include "analysis/address_cache.h"
 #include "analysis/annotate.h"
+#include "analysis/fields.h"
 #include "base/bytes.h"
 #include "base/error.h"
 #include "base/pairs.h"
@@ -22,6 +23,7 @@ struct waiting {
     size_t first;                         /* where in them the address would like to be */
     uint64_t ip;
     uint64_t period;
+    uint64_t cost;
     uint32_t space; /* number */
     uint32_t event;
     uint32_t hit;
@@ -130,6 +132,7 @@ static bool add_up(struct reading *r, const struct waiting *sample)
     }
     hit->samples++;
     hit->period += sample->period;
+    hit->cost += sample->cost;
     count_loss(r, hit);
     const struct pf_annotation_watcher *watcher = &r->annotation->watcher;
     return !watcher->see || watcher->see(watcher->context, sample->ip, hit->function, hit->address);
@@ -160,6 +163,7 @@ static bool wait(struct reading *r, uint32_t event)
         (struct waiting){.slots = number < r->positions.known ? pf_address_cache_look(&r->positions, number) : NULL,
                          .ip = r->item.sample.ip,
                          .period = r->item.sample.period,
+                         .cost = pf_weight_part(&r->item.sample, 0),
                          .space = number,
                          .event = event};
     if (sample->slots) {

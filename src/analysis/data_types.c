@@ -11,7 +11,7 @@
 #include "base/segments.h"
 #include "symbol/code.h"
 
-enum { FUNCTION_BYTES_MAX = 1 << 20, MEMBER_BYTES = 256 };
+enum { FUNCTION_BYTES_MAX = 1 << 20, MEMBER_BYTES = 1024 };
 
 static const char unknown[] = "(unknown)";
 
@@ -166,20 +166,28 @@ static const char *intern(struct pf_data_types *data, const char *text)
     return pf_map_text(&data->texts, &data->arena, text, strlen(text));
 }
 
-/* perf writes an offset of 0 without its 0x. False when out of memory. */
+/* "struct node +0x14 (in.y)": perf writes an offset of 0 without its 0x. NULL: out of memory. */
+static const char *make_label(struct pf_data_types *data, const struct pf_data_use *use, const char *member)
+{
+    const char *what = member[0] ? member : "no field";
+    char *label = pf_text_format(data->allocator, "%s +%#" PRIx64 " (%s)", use->type, use->use.offset, what);
+    const char *kept = label ? intern(data, label) : NULL;
+    pf_text_free(data->allocator, label);
+    return kept;
+}
+
+/* False when out of memory. */
 static bool name_use(struct pf_data_types *data, struct pf_data_use *use)
 {
-    char member[MEMBER_BYTES], label[2 * MEMBER_BYTES];
+    char member[MEMBER_BYTES];
     use->type = intern(data, use->use.type ? use->use.type->name : unknown);
     use->label = use->type;
-    if (!use->use.type || !use->use.type->is_described)
+    if (!use->type || !use->use.type || !use->use.type->is_described)
         return use->type;
     pf_type_path(use->types, use->use.type, use->use.offset, member, sizeof(member));
-    snprintf(label, sizeof(label), "%.200s +%#" PRIx64 " (%s)", use->use.type->name, use->use.offset,
-             member[0] ? member : "no field");
     use->member = intern(data, member);
-    use->label = intern(data, label);
-    return use->type && use->member && use->label;
+    use->label = make_label(data, use, member);
+    return use->member && use->label;
 }
 
 /* The first uses that are the same to columns. False when out of memory. */

@@ -45,6 +45,7 @@ struct pf_effect {
     uint8_t kind;  /* enum pf_effect_kind */
     bool is_valid;
     bool has_memory; /* `memory` is accessed, or its address is taken (ADDRESS) */
+    bool fuses;      /* a conditional jump after it is executed as one with it */
     bool is_stack;   /* it pushes, pops, calls or returns */
     bool has_branch; /* it goes to or calls `branch` */
     int8_t target, second, source;

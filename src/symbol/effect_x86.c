@@ -132,14 +132,19 @@ static void read_stack(const cs_insn *insn, struct pf_effect *effect)
     }
 }
 
-static bool is_on_stack(const cs_insn *insn)
+static bool is_one_of(const cs_insn *insn, const uint16_t *ids, size_t count)
 {
-    static const uint16_t ids[] = {X86_INS_PUSH, X86_INS_POP, X86_INS_PUSHFQ, X86_INS_POPFQ, X86_INS_CALL, X86_INS_RET};
-    for (size_t i = 0; i < sizeof(ids) / sizeof(ids[0]); i++)
+    for (size_t i = 0; i < count; i++)
         if (insn->id == ids[i])
             return true;
     return false;
 }
+
+static const uint16_t on_stack[] = {X86_INS_PUSH,  X86_INS_POP,  X86_INS_PUSHFQ,
+                                    X86_INS_POPFQ, X86_INS_CALL, X86_INS_RET};
+static const uint16_t fusing[] = {X86_INS_CMP, X86_INS_TEST, X86_INS_ADD, X86_INS_SUB,
+                                  X86_INS_AND, X86_INS_INC,  X86_INS_DEC};
+#define IS_ONE_OF(insn, ids) is_one_of(insn, ids, sizeof(ids) / sizeof((ids)[0]))
 
 /* Instructions with a memory operand that they do not access. */
 static bool is_access(const cs_insn *insn)
@@ -153,7 +158,8 @@ static void read_x86_64(const cs_insn *insn, struct pf_effect *effect)
     for (unsigned i = 0; i < x86->op_count && is_access(insn); i++)
         if (x86->operands[i].type == X86_OP_MEM && !effect->has_memory)
             read_memory(insn, &x86->operands[i], effect);
-    if (is_on_stack(insn))
+    effect->fuses = IS_ONE_OF(insn, fusing);
+    if (IS_ONE_OF(insn, on_stack))
         read_stack(insn, effect);
     else if (x86->op_count >= 2 && x86->operands[0].type == X86_OP_REG && x86->operands[0].access & CS_AC_WRITE)
         read_register(insn, effect);

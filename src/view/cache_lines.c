@@ -2,6 +2,7 @@
 /* Memory accesses by cache line, and the code and threads that accessed which bytes of it. */
 #include <stdio.h>
 
+#include "analysis/data_types.h"
 #include "analysis/events/lines.h"
 #include "view/view.h"
 
@@ -13,6 +14,7 @@ struct cache_lines {
     const struct pf_line_row *row; /* NULL: rows are lines */
     const struct pf_access_sums *sums;
     const struct pf_accessors *accessors;
+    struct pf_data_types *types; /* NULL: not asked for yet */
 };
 
 #define LINES const struct cache_lines *view = state
@@ -185,6 +187,27 @@ PF_PUT(srcline)
         pf_set_null(vector);
 }
 
+/* What the code of the row accesses; NULL: not known. */
+static const char *data_type_of(struct cache_lines *view)
+{
+    const struct pf_frame_info *frame = frame_at(view, view->row->frame);
+    if (!frame || frame->module == PF_NO_SYMBOL)
+        return NULL;
+    if (!view->types)
+        view->types = pf_data_types_open(pf_profile_symbols(view->lines.profile), view->table->allocator);
+    const struct pf_data_use *use = view->types ? pf_data_types_at(view->types, frame->module, frame->symbol,
+                                                                   pf_frame_address(frame)->table_address)
+                                                : NULL;
+    if (!use)
+        pf_memory_note_short(view->table->allocator);
+    return use && use->use.type ? use->label : NULL;
+}
+
+PF_PUT(data_type)
+{
+    pf_set_lasting(vector, data_type_of(state));
+}
+
 #define PF_ACCESS(id, rare, text) PF_COLUMN_AS(id, U64, "", text, .required = true, .extra = rare),
 #define SHARED_COLUMNS                                                                                                 \
     PF_COLUMN(remote_hitm_weight, F64, "", "Average weight of its remote HITM loads; null: there are none."),          \
@@ -225,6 +248,7 @@ static const struct pf_column row_columns[] = {
     PF_COLUMN(dso, TEXT, "", "File or module that holds the code; null: of several, or not known."),
     PF_COLUMN(srcfile, TEXT, "", "Source file of the address."),
     PF_COLUMN(srcline, U32, "", "Line in that source file."),
+    PF_EXTRA(data_type, TEXT, "", "Type, offset and member that the instruction accesses; null: not known."),
     PF_COLUMN(pid, I32, "", "Process; null: of several."),
     PF_COLUMN(tid, I32, "", "Thread; null: of several."),
     PF_COLUMN(comm, TEXT, "", "Name of the thread; null: of several."),
@@ -270,6 +294,7 @@ static int open_view(struct perfile_table *table, void *state, struct perfile_er
 static void close_view(void *state)
 {
     struct cache_lines *view = state;
+    pf_data_types_close(view->types);
     pf_lines_close(&view->lines);
 }
 

@@ -199,12 +199,6 @@ static void put_totals(const struct types *types, uint64_t all, uint64_t found)
                   percent_of(all - found, all));
 }
 
-static void put_lower(struct pf_text *out, const char *text)
-{
-    for (; *text; text++)
-        pf_put_char(out, *text >= 'A' && *text <= 'Z' ? (char)(*text - 'A' + 'a') : *text);
-}
-
 /* How many addresses of each reason, in perf's words. */
 static void put_type_stat(const struct types *types)
 {
@@ -220,9 +214,7 @@ static void put_type_stat(const struct types *types)
     for (unsigned i = PF_TYPE_FOUND + 1; i < PF_TYPE_REASONS; i++) {
         if (!counts[i])
             continue;
-        pf_put_format(types->out, "%10" PRIu64 " : ", counts[i]);
-        put_lower(types->out, pf_type_reason_name(i, NULL));
-        pf_put_char(types->out, '\n');
+        pf_put_format(types->out, "%10" PRIu64 " : %s\n", counts[i], pf_type_reason_name(i, NULL));
     }
     if (tracked)
         pf_put_format(types->out, "%10" PRIu64 " : insn_track\n", tracked);

@@ -133,10 +133,12 @@ static bool is_canary(const struct pf_effect *effect)
     return memory->segment != PF_SEGMENT_NONE && memory->is_fixed && memory->offset == CANARY_OFFSET;
 }
 
-static void use_object(struct pf_types *types, const struct pf_held_value *object, struct pf_type_use *use)
+static void use_object(struct pf_types *types, const struct pf_held_value *object, const struct pf_effect *effect,
+                       struct pf_type_use *use)
 {
     use->type = pf_types_named(types, object->type);
     use->offset = (uint64_t)object->offset;
+    use->bytes = effect->memory.bytes;
 }
 
 /* By what the debug info says of this address, else with what the instructions before it did. */
@@ -148,7 +150,7 @@ static void find_object(struct pf_types *types, struct pf_types_function *functi
     struct pf_held_value object;
     uint8_t reason;
     if (pf_types_locate(types, function, &access, &object, &use->reason)) {
-        use_object(types, &object, use);
+        use_object(types, &object, effect, use);
         return;
     }
     if (!pf_types_state_at(types, function, address, &state))
@@ -157,7 +159,7 @@ static void find_object(struct pf_types *types, struct pf_types_function *functi
     if (pf_types_locate(types, function, &access, &object, &reason) ||
         pf_types_stored(function, &access, effect, &object)) {
         reason = PF_TYPE_FOUND;
-        use_object(types, &object, use);
+        use_object(types, &object, effect, use);
         use->is_tracked = true;
     }
     use->reason = reason;
@@ -175,7 +177,6 @@ static void find(struct pf_types *types, struct pf_types_function *function, uin
                  const struct pf_effect *effect, struct pf_type_use *use)
 {
     const bool accesses = effect->has_memory && effect->kind != PF_EFFECT_ADDRESS;
-    use->bytes = effect->memory.bytes;
     use->reason = !accesses ? PF_TYPE_NO_MEM_OPS : PF_TYPE_NO_CUINFO;
     if (accesses && is_canary(effect))
         use_stack(&pf_type_stack_canary, use);
@@ -183,6 +184,19 @@ static void find(struct pf_types *types, struct pf_types_function *function, uin
         find_object(types, function, address, effect, use);
     if (!use->type && effect->is_stack)
         use_stack(&pf_type_stack_operation, use);
+}
+
+/* A jump that is executed as one with the instruction before it accesses what that accesses. */
+static void find_fused(struct pf_types *types, struct pf_types_function *function, uint64_t address,
+                       const struct pf_effect *effect, struct pf_type_use *use)
+{
+    struct pf_effect before;
+    const bool may_be_fused = effect->flow & PF_FLOW_CONDITIONAL && !effect->has_memory && function->unit;
+    const uint64_t first = may_be_fused ? pf_types_fused(types, function, address, &before) : 0;
+    if (first)
+        find(types, function, first, &before, use);
+    else
+        find(types, function, address, effect, use);
 }
 
 static bool decode(struct pf_types *types, const struct pf_types_code *code, uint64_t address, struct pf_effect *effect)
@@ -210,7 +224,7 @@ void pf_types_find(struct pf_types *types, struct pf_types_function *function, u
         return;
     }
     pf_dwarf_way_out(&here);
-    find(types, function, address, &effect, use);
+    find_fused(types, function, address, &effect, use);
     pf_dwarf_way_out(NULL);
 }
 
@@ -220,7 +234,7 @@ const char *pf_type_reason_name(unsigned reason, const char **doc)
         const char *name, *doc;
     } reasons[PF_TYPE_REASONS] = {
         {"ok", "the type is known"},
-#define PF_TYPE_REASON(id, doc) {#id, doc},
+#define PF_TYPE_REASON(id, name, doc) {name, doc},
 #include "symbol/dwarf/types.def"
     };
     if (reason >= PF_TYPE_REASONS)

@@ -46,7 +46,7 @@ struct pf_type {
 /* Why the type of an access is not known, by perf's names and in its order. */
 enum pf_type_reason {
     PF_TYPE_FOUND,
-#define PF_TYPE_REASON(id, doc) PF_TYPE_##id,
+#define PF_TYPE_REASON(id, name, doc) PF_TYPE_##id,
 #include "symbol/dwarf/types.def"
     PF_TYPE_REASONS
 };

@@ -169,7 +169,7 @@ const struct pf_type_node *pf_types_result_of(struct pf_types *types, const stru
                                               uint64_t address);
 /* What a pointer points to, or an array consists of. */
 const struct pf_type_node *pf_types_target(struct pf_types *types, const struct pf_type_node *type);
-/* The pointer that a value of the type is, or consists of, as iterators and smart pointers do; NULL for other types. */
+/* The pointer that a value of the type is, or consists of as iterators and smart pointers do; NULL when it is not one. */
 const struct pf_type_node *pf_types_pointer(struct pf_types *types, const struct pf_type_node *type);
 /* The node with its name. */
 const struct pf_type *pf_types_named(struct pf_types *types, const struct pf_type_node *type);
@@ -209,6 +209,12 @@ bool pf_types_stored(const struct pf_types_function *function, const struct pf_t
 
 /* ---- types_track.c */
 
+/*
+ * The instruction that a conditional jump at the address is executed as one with, if that accesses memory: its address;
+ * 0: there is none.
+ */
+uint64_t pf_types_fused(struct pf_types *types, struct pf_types_function *function, uint64_t address,
+                        struct pf_effect *effect);
 /* The state before the instruction at the address; false: it is not an instruction of the function. */
 bool pf_types_state_at(struct pf_types *types, struct pf_types_function *function, uint64_t address,
                        struct pf_held_state *state);

@@ -481,16 +481,34 @@ static void settle_all(struct pf_types *types, struct pf_types_function *functio
     }
 }
 
+/* Decodes the function and finds the states, once. False: out of memory. */
+static bool track(struct pf_types *types, struct pf_types_function *function)
+{
+    if (function->is_tracked)
+        return true;
+    function->is_tracked = true;
+    if (!decode(types, function) || !find_blocks(types, function))
+        return false;
+    if (function->block_count)
+        settle_all(types, function);
+    return true;
+}
+
+uint64_t pf_types_fused(struct pf_types *types, struct pf_types_function *function, uint64_t address,
+                        struct pf_effect *effect)
+{
+    const size_t index = track(types, function) ? index_of(function, address) : 0;
+    if (!index || index == function->effect_count)
+        return 0;
+    *effect = function->effects[index - 1];
+    return effect->fuses && effect->has_memory ? function->addresses[index - 1] : 0;
+}
+
 bool pf_types_state_at(struct pf_types *types, struct pf_types_function *function, uint64_t address,
                        struct pf_held_state *state)
 {
-    if (!function->is_tracked) {
-        function->is_tracked = true;
-        if (!decode(types, function) || !find_blocks(types, function))
-            return false;
-        if (function->block_count)
-            settle_all(types, function);
-    }
+    if (!track(types, function))
+        return false;
     const size_t index = index_of(function, address);
     if (!function->block_count || index == function->effect_count)
         return false;
