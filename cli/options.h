@@ -324,6 +324,12 @@ extern const struct pf_option_group pf_common_group;       /* for every verb */
 #define PF_OPTION_SOURCE_DIR                                                                                           \
     PF_ROW(TEXT, "source-dir", 0, "DIR[:DIR...]", PF_AT(symbols.source_dirs),                                          \
            "Look for source files in these folders first: under their full path, then without its first folders.")
+/* perf's names for it: it says how many folders are left out. */
+#define PF_OPTIONS_PREFIX                                                                                              \
+    PF_ROW(TEXT, "prefix", 0, "DIR", PF_AT(symbols.source_dirs), "perf's name for --source-dir.", .hidden = true),     \
+        PF_IGNORED("prefix-strip", 0, "N",                                                                             \
+                   "Ignored, for compatibility with perf: as many folders are left out as "                            \
+                   "are needed to find a file.")
 #define PF_OPTION_ITRACE                                                                                               \
     PF_ROW(TEXT, "itrace", 0, "LETTERS", PF_AT(itrace),                                                                \
            "Make samples of the hardware trace, of Intel PT, Intel BTS, Arm SPE, CoreSight, s390 or POWER: which "     \

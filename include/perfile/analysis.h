@@ -368,6 +368,8 @@ enum perfile_annotate_flags {
     PERFILE_ANNOTATE_TYPE_STAT = 1 << 7,  /* and before them how many types were found, and why others were not */
     PERFILE_ANNOTATE_INSN_STAT = 1 << 8,  /* the same by instruction */
     PERFILE_ANNOTATE_CODE_TYPES = 1 << 9, /* text: after each instruction the member that it accesses */
+    PERFILE_ANNOTATE_SAMPLES = 1 << 10,   /* text and stdio: numbers of samples in the position of shares */
+    PERFILE_ANNOTATE_PERIODS = 1 << 11,   /* text and stdio: periods in the position of shares */
 };
 
 struct perfile_annotate_options {

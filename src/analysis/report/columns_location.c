@@ -32,7 +32,7 @@ static void put_line(const struct pf_report *report, const struct pf_frame_info 
     const struct pf_module *module = pf_symbols_module(report->symbols, frame->module);
     const struct pf_frame_address *location = pf_frame_address(frame);
     if (location->file)
-        pf_put_string(text, last_part(location->file));
+        pf_put_string(text, report->options->symbols->full_source_path ? location->file : last_part(location->file));
     else if (frame->name)
         pf_put_string(text, frame->name);
     else

@@ -6,6 +6,7 @@
 
 #include "base/bytes.h"
 #include "base/error.h"
+#include "base/locale.h"
 
 /* ---- functions --------------------------------------------------------------------------------------------------- */
 
@@ -70,6 +71,28 @@ double pf_annotate_percent(const struct pf_annotate *annotate, const struct pf_a
     const struct perfile_weight weight = pf_annotate_weight(function, line, column);
     const uint64_t total = function->totals[column];
     return total ? 100.0 * (double)annotate_value(annotate, &weight) / (double)total : 0;
+}
+
+bool pf_annotate_counts(const struct pf_annotate *annotate)
+{
+    return annotate->how->flags & (PERFILE_ANNOTATE_SAMPLES | PERFILE_ANNOTATE_PERIODS);
+}
+
+const char *pf_annotate_title(const struct pf_annotate *annotate)
+{
+    const unsigned flags = annotate->how->flags;
+    return flags & PERFILE_ANNOTATE_SAMPLES ? "Samples" : flags & PERFILE_ANNOTATE_PERIODS ? "Period" : "Percent";
+}
+
+void pf_annotate_format_value(const struct pf_annotate *annotate, const struct pf_annotate_function *function,
+                              size_t line, size_t column, int width, char text[PF_ANNOTATE_VALUE_BYTES])
+{
+    const struct perfile_weight weight = pf_annotate_weight(function, line, column);
+    const uint64_t number = annotate->how->flags & PERFILE_ANNOTATE_SAMPLES ? weight.samples : weight.period;
+    if (pf_annotate_counts(annotate))
+        pf_format(text, PF_ANNOTATE_VALUE_BYTES, "%*" PRIu64, width, number);
+    else
+        pf_format(text, PF_ANNOTATE_VALUE_BYTES, "%*.2f", width, pf_annotate_percent(annotate, function, line, column));
 }
 
 struct perfile_annotation_event pf_annotate_event(const struct pf_annotate *annotate, size_t event)

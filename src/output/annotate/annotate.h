@@ -37,6 +37,8 @@ struct pf_annotate_function {
     uint64_t totals[PF_ANNOTATE_EVENTS]; /* what shares are of */
 };
 
+enum { PF_ANNOTATE_VALUE_BYTES = 32 };
+
 struct pf_annotate {
     const struct perfile_output_options *options;
     const struct perfile_annotate_options *how;
@@ -59,6 +61,13 @@ int pf_annotate_write(struct perfile_reader *reader, const struct perfile_output
 
 /* Returns the weight of the line for the function's event in this column. */
 struct perfile_weight pf_annotate_weight(const struct pf_annotate_function *function, size_t line, size_t column);
+/* Whether columns have numbers of samples or periods, not shares. */
+bool pf_annotate_counts(const struct pf_annotate *annotate);
+/* The number, or the share with two decimals, in `width` characters. */
+void pf_annotate_format_value(const struct pf_annotate *annotate, const struct pf_annotate_function *function,
+                              size_t line, size_t column, int width, char text[PF_ANNOTATE_VALUE_BYTES]);
+/* What the columns are called. */
+const char *pf_annotate_title(const struct pf_annotate *annotate);
 double pf_annotate_percent(const struct pf_annotate *annotate, const struct pf_annotate_function *function, size_t line,
                            size_t column);
 struct perfile_annotation_event pf_annotate_event(const struct pf_annotate *annotate, size_t event);

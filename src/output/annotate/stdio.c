@@ -6,13 +6,18 @@
 #include "base/locale.h"
 #include "output/annotate/annotate.h"
 
-enum { ADDRESS_WIDTH = 8, LINE_WIDTH = 4, SUMMARY_LINES = 64 };
+enum { ADDRESS_WIDTH = 8, NUMBER_WIDTH = 12, LINE_WIDTH = 4, SUMMARY_LINES = 64 };
 
 static const char *percent_type(const struct pf_annotate *annotate)
 {
     const bool global = annotate->how->flags & PERFILE_ANNOTATE_GLOBAL;
     const bool hits = annotate->how->flags & PERFILE_ANNOTATE_HITS;
     return global ? hits ? "global hits" : "global period" : hits ? "local hits" : "local period";
+}
+
+static int width_of(const struct pf_annotate *annotate)
+{
+    return pf_annotate_counts(annotate) ? NUMBER_WIDTH : ADDRESS_WIDTH;
 }
 
 /* What the columns are of, and a line below it. */
@@ -24,7 +29,7 @@ static void put_heading(struct pf_annotate *annotate, const struct pf_annotate_f
     (void)!perfile_annotation_weight(annotate->annotation, function->about.rank, function->events[column],
                                      &weight); /* both exist */
     const size_t start = out->used;
-    pf_put_string(out, " Percent |\tSource code & Disassembly of ");
+    pf_put_format(out, "%*s |\tSource code & Disassembly of ", width_of(annotate), pf_annotate_title(annotate));
     pf_put_name(out, function->module.short_name);
     pf_put_string(out, " for ");
     pf_put_name(out, event.name);
@@ -66,9 +71,21 @@ static void put_source(struct pf_annotate *annotate, struct pf_annotate_function
         return;
     while (*source == ' ' || *source == '\t')
         source++;
-    pf_put_format(annotate->out, "         : %-*" PRIu32 " ", LINE_WIDTH, line->line);
+    pf_put_format(annotate->out, "%*s : %-*" PRIu32 " ", width_of(annotate), "", LINE_WIDTH, line->line);
     pf_put_name(annotate->out, source);
     pf_put_char(annotate->out, '\n');
+}
+
+static void put_value(struct pf_annotate *annotate, const struct pf_annotate_function *function, size_t index,
+                      size_t column)
+{
+    char number[PF_ANNOTATE_VALUE_BYTES];
+    if (!pf_annotate_counts(annotate)) {
+        pf_put_hundredths(annotate->out, pf_annotate_percent(annotate, function, index, column), ADDRESS_WIDTH);
+        return;
+    }
+    pf_annotate_format_value(annotate, function, index, column, NUMBER_WIDTH, number);
+    pf_put_string(annotate->out, number);
 }
 
 static void put_instruction(struct pf_annotate *annotate, struct pf_annotate_function *function, size_t index,
@@ -78,7 +95,7 @@ static void put_instruction(struct pf_annotate *annotate, struct pf_annotate_fun
     char address[24];
     if (!(annotate->how->flags & PERFILE_ANNOTATE_NO_SOURCE))
         put_source(annotate, function, index, &line);
-    pf_put_hundredths(annotate->out, pf_annotate_percent(annotate, function, index, column), ADDRESS_WIDTH);
+    put_value(annotate, function, index, column);
     snprintf(address, sizeof(address), "%" PRIx64 ":", line.address);
     if (!line.byte_count) {
         pf_put_format(annotate->out, " :   %s\n", address);
@@ -103,7 +120,7 @@ static void put_event(struct pf_annotate *annotate, struct pf_annotate_function 
 {
     put_summary(annotate, function);
     put_heading(annotate, function, column);
-    pf_put_format(annotate->out, "         : 0    %016" PRIx64 " <", function->about.address);
+    pf_put_format(annotate->out, "%*s : 0    %016" PRIx64 " <", width_of(annotate), "", function->about.address);
     pf_put_name(annotate->out, function->about.raw_name ? function->about.raw_name : function->about.label);
     pf_put_string(annotate->out, ">:\n");
     for (size_t i = 0; i < function->line_count && !annotate->out->failed; i++)

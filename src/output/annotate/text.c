@@ -15,6 +15,7 @@
 
 enum {
     PERCENT_WIDTH = 8,
+    NUMBER_WIDTH = 14,
     INDENT = 2,    /* of instructions below source lines */
     TAB = 8,       /* characters, at most */
     HOTTEST = 5,   /* source lines in the heading */
@@ -164,12 +165,16 @@ static void put_heading(struct pf_annotate *annotate, const struct pf_annotate_f
 
 /* ---- columns ----------------------------------------------------------------------------------------------------- */
 
+static int width_of(const struct body *body)
+{
+    return pf_annotate_counts(body->annotate) ? NUMBER_WIDTH : PERCENT_WIDTH;
+}
+
 /* Puts the end of the event's name: this is the part that differs between events. */
 static void put_event_name(struct body *body, const char *name)
 {
-    enum { SHOWN = PERCENT_WIDTH - 1 };
-    const size_t bytes = strlen(name), shown = pf_min(bytes, (size_t)SHOWN);
-    put_spaces(body->out, PERCENT_WIDTH - shown);
+    const size_t width = (size_t)width_of(body), bytes = strlen(name), shown = pf_min(bytes, width - 1);
+    put_spaces(body->out, width - shown);
     pf_put_name_bytes(body->out, name, shown);
 }
 
@@ -177,7 +182,7 @@ static void put_columns(struct body *body)
 {
     for (size_t i = 0; i < body->function->event_count; i++)
         put_event_name(body, body->function->event_count == 1
-                                 ? "Percent"
+                                 ? pf_annotate_title(body->annotate)
                                  : pf_annotate_event(body->annotate, body->function->events[i]).name);
     put_spaces(body->out, body->address_width - strlen("Address") + 2);
     pf_put_string(body->out, "Address\n");
@@ -193,13 +198,13 @@ static void put_percents(struct body *body, size_t line)
     for (size_t i = 0; i < body->function->event_count; i++) {
         const struct perfile_weight weight = pf_annotate_weight(body->function, line, i);
         const double percent = pf_annotate_percent(body->annotate, body->function, line, i);
-        char text[PERCENT_WIDTH + 16] = "";
+        char text[PF_ANNOTATE_VALUE_BYTES] = "";
         if (weight.samples)
-            pf_format(text, sizeof(text), "%*.2f", PERCENT_WIDTH, percent);
+            pf_annotate_format_value(body->annotate, body->function, line, i, width_of(body), text);
         if (*text)
             put_colored(body->annotate, color_of(percent), text);
         else
-            put_spaces(body->out, PERCENT_WIDTH);
+            put_spaces(body->out, (size_t)width_of(body));
     }
 }
 
