@@ -60,7 +60,8 @@
 
 /*
  * What the PERFILE_*_INIT are made of: a struct with its size set and every other member zero. Neither language warns
- * about the members that are not named, and new members need no change here.
+ * about the members that are not named, and new members need no change here. Bindings, which do not see the macros, make
+ * each of them in this way: zeros, and the size of the struct in `size`, its first member.
  */
 #ifdef __cplusplus
 extern "C++" template <typename Struct> inline Struct perfile_sized()
@@ -131,7 +132,7 @@ enum perfile_code {
 };
 
 /* The offset of what has no position in the file. */
-#define PERFILE_NO_OFFSET UINT64_MAX
+#define PERFILE_NO_OFFSET 0xffffffffffffffff
 
 /* Filled by the call that failed, owned by the caller. Needs no initialisation and no release. */
 struct perfile_error {
@@ -340,6 +341,12 @@ static inline uint64_t perfile_u64_at(const struct perfile_u64s *numbers, uint64
         swapped |= (value >> 8 * i & 0xff) << (56 - 8 * i);
     return swapped;
 }
+/*
+ * The same for bindings, which do not have inline functions: copies at most `capacity` numbers from `first` on. Returns
+ * how many there are from there on.
+ */
+PERFILE_API uint64_t perfile_u64s_copy(const struct perfile_u64s *numbers, uint64_t first, uint64_t *to,
+                                       uint64_t capacity);
 
 struct perfile_bytes {
     const uint8_t *data;

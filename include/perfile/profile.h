@@ -8,7 +8,7 @@
  *     perfile_profile_open (-> perfile_profile_merge) -> perfile_profile_*_at ... -> perfile_profile_close
  *     perfile_calls_open -> perfile_calls_start -> perfile_calls_add ... -> perfile_calls_sum
  *         -> perfile_calls_total ...
- *     perfile_resolver_open -> perfile_resolver_frames ... -> perfile_resolver_close
+ *     perfile_resolver_open -> perfile_resolver_stack, perfile_resolver_frames ... -> perfile_resolver_close
  *
  * ---- streams ----
  *
@@ -620,6 +620,17 @@ struct perfile_location {
 PERFILE_API PERFILE_MUST_CHECK int perfile_resolver_frames(struct perfile_resolver *resolver,
                                                            const struct perfile_location *location, uint32_t *frames,
                                                            size_t capacity, struct perfile_error *error);
+/*
+ * The complete stack of the sample that the session delivered last, leaf first, as streams have it: the callchain with
+ * its markers, the call stack of the branch hardware, the dumped stack unwound, and inlined functions. `record` is that
+ * sample and `sample` what perfile_sample_decode made of it. A user part that comes in a later CALLCHAIN_DEFERRED record
+ * is not in it. Writes at most `capacity` ids and returns how many there are, at least 1: without a callchain the frame
+ * of the sampled address. Errors: ARGUMENT (not a sample, or its size is not set), MEMORY.
+ */
+PERFILE_API PERFILE_MUST_CHECK int perfile_resolver_stack(struct perfile_resolver *resolver,
+                                                          const struct perfile_record *record,
+                                                          const struct perfile_sample *sample, uint32_t *frames,
+                                                          size_t capacity, struct perfile_error *error);
 /* As perfile_stream_frame, _label and _module. */
 PERFILE_API PERFILE_MUST_CHECK int perfile_resolver_frame(const struct perfile_resolver *resolver, uint32_t id,
                                                           struct perfile_frame *frame);

@@ -249,16 +249,16 @@ enum perfile_cpumode {
 };
 
 /* what an entry of a callchain says about those after it; from PERFILE_CONTEXT_MAX on entries are not addresses. */
-#define PERFILE_CONTEXT_HV UINT64_C(0xffffffffffffffe0)
-#define PERFILE_CONTEXT_KERNEL UINT64_C(0xffffffffffffff80)
-#define PERFILE_CONTEXT_USER UINT64_C(0xfffffffffffffe00)
-#define PERFILE_CONTEXT_USER_DEFERRED UINT64_C(0xfffffffffffffd80)
-#define PERFILE_CONTEXT_GUEST UINT64_C(0xfffffffffffff800)
-#define PERFILE_CONTEXT_GUEST_KERNEL UINT64_C(0xfffffffffffff780)
-#define PERFILE_CONTEXT_GUEST_USER UINT64_C(0xfffffffffffff600)
+#define PERFILE_CONTEXT_HV 0xffffffffffffffe0
+#define PERFILE_CONTEXT_KERNEL 0xffffffffffffff80
+#define PERFILE_CONTEXT_USER 0xfffffffffffffe00
+#define PERFILE_CONTEXT_USER_DEFERRED 0xfffffffffffffd80
+#define PERFILE_CONTEXT_GUEST 0xfffffffffffff800
+#define PERFILE_CONTEXT_GUEST_KERNEL 0xfffffffffffff780
+#define PERFILE_CONTEXT_GUEST_USER 0xfffffffffffff600
 
 /* the smallest entry that is not an address. */
-#define PERFILE_CONTEXT_MAX UINT64_C(0xfffffffffffff001)
+#define PERFILE_CONTEXT_MAX 0xfffffffffffff001
 
 /* abi of registers in samples. */
 enum perfile_register_abi {

@@ -301,6 +301,13 @@ struct perfile_parquet_options {
     size_t column_count;
     const char *distinct; /* a column of ids: of rows with the same one only the first; NULL: all rows */
     const struct perfile_allocator *allocator; /* as in perfile_table_options */
+    /*
+     * Rows are left out when this returns false for the value of the column `keeps_column`, which is not a list; NULL:
+     * all rows. The value is a text, a number by its bits (UNSIGNED), or NULL, and valid during the call.
+     */
+    bool (*keeps)(void *context, const struct perfile_value *value);
+    void *keeps_context;
+    const char *keeps_column;
 };
 #define PERFILE_PARQUET_OPTIONS_INIT PERFILE_SIZED(struct perfile_parquet_options)
 

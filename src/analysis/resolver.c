@@ -4,6 +4,7 @@
 
 #include "analysis/describe.h"
 #include "analysis/complete_options.h"
+#include "analysis/stack.h"
 #include "base/error.h"
 #include "base/sized.h"
 
@@ -13,6 +14,8 @@ struct perfile_resolver {
     struct pf_symbols *symbols;
     struct pf_frames frames;
     struct pf_labels labels;
+    const char *arch; /* of the recording; NULL: not known */
+    enum pf_unwind_policy policy;
 };
 
 static int open_parts(struct perfile_resolver *made, struct perfile_reader *reader,
@@ -20,9 +23,13 @@ static int open_parts(struct perfile_resolver *made, struct perfile_reader *read
 {
     struct pf_find_options find = pf_find_options_of(options->symbols, &made->watch.allocator);
     const struct pf_frames_options frames = pf_describe_options(options->flags, options->symbols);
-    const int result = pf_symbols_open(reader, &find, &made->symbols, error);
+    int result = pf_unwind_policy_parse(options->symbols->unwind, PF_UNWIND_FP, &made->policy, error);
+    if (result == 0)
+        result = pf_symbols_open(reader, &find, &made->symbols, error);
     if (result < 0)
         return result;
+    if (perfile_feature_text(reader, PERFILE_FEATURE_ARCH, NULL, &made->arch, NULL) < 0)
+        made->arch = NULL;
     pf_frames_open(&made->frames, made->symbols, &frames, &made->watch.allocator);
     perfile_session_follow_maps(made->session);
     return 0;
@@ -89,6 +96,65 @@ int perfile_resolver_frames(struct perfile_resolver *resolver, const struct perf
     for (size_t i = 0; i < count && i < capacity; i++)
         frames[i] = list[i];
     return (int)count;
+}
+
+/* ---- stacks ------------------------------------------------------------------------------------------------------ */
+
+/* Ids that are written as far as there is capacity for them. */
+struct written {
+    uint32_t *frames;
+    size_t count, capacity;
+};
+
+/* False: out of memory. */
+static bool write_position(struct perfile_resolver *resolver, const struct perfile_space *space,
+                           const struct pf_stack_address *address, struct written *to)
+{
+    const uint32_t *list, found = pf_frames_resolve(&resolver->frames, space, address->ip, address->returns);
+    if (found == PF_NO_FRAME)
+        return false;
+    const size_t count = pf_frames_of(&resolver->frames, &found, &list);
+    for (size_t i = 0; i < count; i++, to->count++)
+        if (to->count < to->capacity)
+            to->frames[to->count] = list[i];
+    return true;
+}
+
+static bool write_stack(struct perfile_resolver *resolver, const struct pf_delivered *item, struct written *to)
+{
+    const struct pf_stack_options options = {
+        .symbols = resolver->symbols, .arch = resolver->arch, .policy = resolver->policy};
+    struct pf_stack stack;
+    struct pf_stack_address address;
+    bool enough = true;
+    pf_stack_gather(&stack, item, &options);
+    for (struct pf_stack_walk walk = pf_stack_start(&stack); enough && pf_stack_next(&walk, &address);)
+        enough = write_position(resolver, pf_delivered_space(item, address.mode), &address, to);
+    if (!enough || to->count)
+        return enough;
+    address = (struct pf_stack_address){.ip = item->sample.ip, .mode = item->record->misc & PERFILE_MISC_CPUMODE_MASK};
+    return write_position(resolver, pf_delivered_space(item, address.mode), &address, to);
+}
+
+int perfile_resolver_stack(struct perfile_resolver *resolver, const struct perfile_record *record,
+                           const struct perfile_sample *sample, uint32_t *frames, size_t capacity,
+                           struct perfile_error *error)
+{
+    struct pf_delivered item = {.record = record, .is_sample = true};
+    struct written to = {frames, 0, capacity};
+    item.sample = (struct perfile_sample)PERFILE_SAMPLE_INIT;
+    if (!record || !sample || record->type != PERFILE_RECORD_SAMPLE)
+        return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "sample", "is not a decoded SAMPLE record");
+    const int result = pf_sized_take(&item.sample, sizeof(item.sample), sample, "sample", error);
+    if (result < 0)
+        return result;
+    pf_delivered_fill_absent(&item.sample, item.sample.present);
+    item.event = record->event;
+    item.kernel_space = perfile_session_space(resolver->session, -1);
+    item.user_space = perfile_session_space(resolver->session, item.sample.pid);
+    if (!write_stack(resolver, &item, &to) || pf_memory_was_short(&resolver->watch.allocator))
+        return pf_fail_memory(error, "resolver");
+    return (int)to.count;
 }
 
 /* NULL: there is no such frame. */

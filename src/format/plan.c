@@ -165,6 +165,14 @@ static struct perfile_read_value read_at(const struct perfile_read *read, uint64
     return made;
 }
 
+uint64_t perfile_u64s_copy(const struct perfile_u64s *numbers, uint64_t first, uint64_t *to, uint64_t capacity)
+{
+    const uint64_t rest = first < numbers->count ? numbers->count - first : 0;
+    for (uint64_t i = 0; i < rest && i < capacity; i++)
+        to[i] = perfile_u64_at(numbers, first + i);
+    return rest;
+}
+
 void perfile_read_at(const struct perfile_read *read, uint64_t index, struct perfile_read_value *out, size_t out_bytes)
 {
     const struct perfile_read_value made = read_at(read, index);

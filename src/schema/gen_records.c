@@ -182,7 +182,7 @@ static void numbers(void)
 static void value(const char *name, const char *text, unsigned long long number, int *opened, const char *which)
 {
     if (number > INT32_MAX) {
-        printf("#define PERFILE_%s UINT64_C(0x%llx)\n", name, number);
+        printf("#define PERFILE_%s 0x%llx\n", name, number); /* its type is uint64_t, and bindgen reads it */
         return;
     }
     if (!*opened)

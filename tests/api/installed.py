@@ -3,7 +3,7 @@
 """installed.py BUILD EXAMPLES CC...: the examples compile against what is installed, and print what the command prints.
 
 Installs the build into a folder of its own, and compiles with the flags that pkg-config gives."""
-import os, pathlib, shutil, subprocess, sys, tempfile
+import json, os, pathlib, shutil, subprocess, sys, tempfile
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent))
 import hermetic
@@ -15,7 +15,9 @@ EXAMPLES = {
     'folded_stacks': ('perfile-analysis', ['flame', '--format', 'folded']),
     'hot_functions': ('perfile-analysis', None),
     'top_modules': ('perfile-analysis', None),
+    'walk_session': ('perfile-analysis', None),
 }
+WALKED = 'examples/demo', 'tests/data/compressed', 'tests/data/lock', 'tests/data/offcpu-cs', 'tests/data/two-events'
 # with inlined functions, several events, code made at run time, a folder, a stream
 TREE = pathlib.Path(__file__).resolve().parents[2]
 RECORDINGS = [str(TREE / name) for name in ('examples/demo.perf.data', *(f'tests/data/{name}.perf.data' for name in (
@@ -52,6 +54,12 @@ def check_top(text):
         sum('/usr/bin/gzip 7e57da7a' in line for line in text.splitlines()) == 1
 
 
+def check_walk(program, command, recording, environment):
+    """The stacks that a program gets from the samples of a session are those of the view."""
+    rows = run([str(command), 'table', 'samples', '--columns', 'stack', '--format', 'jsonl', recording], env=environment)
+    return run([str(program), recording], env=environment).splitlines() == [';'.join(json.loads(row)['stack']) for row in rows.splitlines()]
+
+
 def main():
     hermetic.settle()
     build, examples, compiler = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2]), sys.argv[3:]
@@ -79,6 +87,10 @@ def main():
             for one in RECORDINGS if same else ():
                 if run([str(program), one], env=environment) != run([str(command), *same, one], env=environment):
                     print(f'{name} and perfile {" ".join(same)} differ: {one}')
+                    wrong += 1
+            for one in WALKED if name == 'walk_session' else ():
+                if not check_walk(program, command, str(TREE / f'{one}.perf.data'), environment):
+                    print(f'{name} and the view samples differ: {one}')
                     wrong += 1
             if (name == 'hot_functions' and not check_hot(printed)) or (name == 'top_modules' and not check_top(printed)):
                 print(f'{name}:\n{printed}')

@@ -47,7 +47,8 @@ class Needs:
 
     def record(self):
         record, error = ctypes.POINTER(abi.perfile_record)(), abi.perfile_error()
-        while lib.perfile_reader_next(self.reader, byref(record), byref(error)) == 1:
+        reader = made(lib.perfile_open_memory, DATA, len(DATA), None)  # a session may have the other one
+        while lib.perfile_reader_next(reader, byref(record), byref(error)) == 1:
             if record[0].type == constants.PERFILE_RECORD_SAMPLE:
                 return record
         sys.exit('the recording has no sample')

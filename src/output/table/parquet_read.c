@@ -56,6 +56,9 @@ struct files {
     ZSTD_DCtx *zstd;
     size_t distinct; /* a column; leaf_count: all rows */
     struct pf_map seen;
+    bool (*keeps)(void *context, const struct perfile_value *value);
+    void *keeps_context;
+    size_t keeps_leaf; /* the column whose values it is called with; leaf_count: all rows */
     bool failed;
     char *view;
 };
@@ -406,6 +409,28 @@ static int is_new(struct files *files, struct perfile_error *error)
     return pf_map_put(&files->seen, key, 0) ? 1 : pf_fail_memory(error, "table");
 }
 
+static bool is_kept(const struct files *files)
+{
+    const struct cursor *cursor = &files->cursors[files->keeps_leaf];
+    struct perfile_value value = {.name = files->leaves[files->keeps_leaf].name, .kind = PERFILE_VALUE_NULL};
+    if (!cursor->is_null && files->leaves[files->keeps_leaf].type == PF_PARQUET_BYTE_ARRAY) {
+        value.kind = PERFILE_VALUE_TEXT;
+        value.data = (const uint8_t *)text_at(cursor, cursor->first, &value.bytes);
+    } else if (!cursor->is_null) {
+        value.kind = PERFILE_VALUE_UNSIGNED;
+        value.number.u = (uint64_t)number_at(cursor, cursor->first);
+    }
+    return files->keeps(files->keeps_context, &value);
+}
+
+/* 1: the row is delivered; 0: it is left out. */
+static int is_wanted(struct files *files, struct perfile_error *error)
+{
+    if (files->keeps_leaf < files->leaf_count && !is_kept(files))
+        return 0;
+    return files->distinct < files->leaf_count ? is_new(files, error) : 1;
+}
+
 static int next_row(void *state, struct perfile_error *error)
 {
     struct files *files = state;
@@ -419,7 +444,7 @@ static int next_row(void *state, struct perfile_error *error)
                 return pf_memory_was_short(files->allocator)
                            ? pf_fail_memory(error, "table")
                            : fail(files, PERFILE_ERROR_DAMAGED, "a page is damaged", error);
-        result = files->distinct < files->leaf_count ? is_new(files, error) : 1;
+        result = is_wanted(files, error);
         if (result)
             return result;
     }
@@ -539,7 +564,17 @@ static bool add_leaf(struct perfile_table *table, struct files *files, size_t in
            add_column(table, files, index, leaf->name, time != NULL);
 }
 
-/* What is read: the columns that are shown, one at least, and that of the ids. */
+/* Reads a column that is not necessarily shown; leaf_count: no column. */
+static void read_too(struct files *files, size_t leaf)
+{
+    for (size_t i = 0; i < files->read_count; i++)
+        if (files->read[i] == leaf)
+            return;
+    if (leaf < files->leaf_count)
+        files->read[files->read_count++] = leaf;
+}
+
+/* What is read: the columns that are shown, one at least, and those that decide which rows are. */
 static void choose_leaves(struct perfile_table *table, struct files *files)
 {
     if (!files->read_count) {
@@ -547,19 +582,44 @@ static void choose_leaves(struct perfile_table *table, struct files *files)
         table->columns[0].shown = true;
         files->read[files->read_count++] = table->columns[0].column.index;
     }
-    for (size_t i = 0; i < files->read_count; i++)
-        if (files->read[i] == files->distinct)
-            return;
-    if (files->distinct < files->leaf_count)
-        files->read[files->read_count++] = files->distinct;
+    read_too(files, files->distinct);
+    read_too(files, files->keeps_leaf);
 }
 
-static int keep_leaves(struct files *files, const char *distinct, struct perfile_error *error)
+/* The position of a column that is not a list; leaf_count: the file has no such column. */
+static size_t find_leaf(const struct files *files, const char *name)
+{
+    size_t i = 0;
+    while (i < files->leaf_count && (files->leaves[i].is_list || strcmp(files->leaves[i].name, name) != 0))
+        i++;
+    return i;
+}
+
+static int find_leaves(struct files *files, struct perfile_error *error)
+{
+    const struct perfile_parquet_options *options = files->options;
+    files->distinct = files->keeps_leaf = files->leaf_count;
+    if (options->distinct) {
+        files->distinct = find_leaf(files, options->distinct);
+        if (files->distinct == files->leaf_count || files->leaves[files->distinct].type != PF_PARQUET_INT64)
+            return fail(files, PERFILE_ERROR_ARGUMENT, "it has no such column of ids", error);
+    }
+    if (options->keeps) {
+        files->keeps = options->keeps;
+        files->keeps_context = options->keeps_context;
+        files->keeps_leaf = find_leaf(files, options->keeps_column ? options->keeps_column : "");
+        if (files->keeps_leaf == files->leaf_count)
+            return fail(files, PERFILE_ERROR_ARGUMENT, "it has no column whose values choose rows", error);
+    }
+    return 0;
+}
+
+static int keep_leaves(struct files *files, struct perfile_error *error)
 {
     const struct pf_parquet_file *file = &files->file;
     files->leaves = pf_arena_new(&files->arena, file->leaf_count * sizeof(*files->leaves));
     files->cursors = pf_arena_new(&files->arena, file->leaf_count * sizeof(*files->cursors));
-    files->read = pf_arena_new(&files->arena, (file->leaf_count + 1) * sizeof(*files->read));
+    files->read = pf_arena_new(&files->arena, (file->leaf_count + 2) * sizeof(*files->read));
     files->view = pf_arena_text(&files->arena, file->view, strlen(file->view));
     if (!files->leaves || !files->cursors || !files->read || !files->view)
         return pf_fail_memory(error, "table");
@@ -571,14 +631,8 @@ static int keep_leaves(struct files *files, const char *distinct, struct perfile
         if (!files->leaves[i].name)
             return pf_fail_memory(error, "table");
     }
-    files->distinct = files->leaf_count = file->leaf_count;
-    for (size_t i = 0; distinct && i < files->leaf_count; i++)
-        if (!strcmp(files->leaves[i].name, distinct) && files->leaves[i].type == PF_PARQUET_INT64 &&
-            !files->leaves[i].is_list)
-            files->distinct = i;
-    return !distinct || files->distinct < files->leaf_count
-               ? 0
-               : fail(files, PERFILE_ERROR_ARGUMENT, "it has no such column of ids", error);
+    files->leaf_count = file->leaf_count;
+    return find_leaves(files, error);
 }
 
 static bool copy_paths(struct files *files, const struct perfile_parquet_options *options)
@@ -626,7 +680,7 @@ static int make_files(struct perfile_table *table, const struct perfile_parquet_
     pf_map_open(&files->seen, table->allocator);
     int result = copy_paths(files, options) ? open_next(files, error) : pf_fail_memory(error, "table");
     if (result == 0)
-        result = keep_leaves(files, options->distinct, error);
+        result = keep_leaves(files, error);
     if (result == 0)
         table->own.info.name = files->view;
     return result;
