@@ -66,12 +66,6 @@ static int fail_memory(const struct adding *adding)
     return pf_out_of_memory(adding->command->name);
 }
 
-static int fail_write(const char *path)
-{
-    pf_message("%s: cannot write: %s", path, strerror(errno));
-    return errno == ENOMEM ? PF_STATUS_MEMORY : PF_STATUS_OUTPUT;
-}
-
 /* ---- facts of a recording ---------------------------------------------------------------------------------------- */
 
 enum { FIRST_TIME, LAST_TIME, CLOCK_TIME, WALL_TIME, SAMPLES, FACTS };
@@ -294,7 +288,7 @@ static int take_file(struct one *one, size_t table, const char *path)
         pf_message("%s", error.message);
         return pf_status_of_error(result, PF_STATUS_OUTPUT);
     }
-    return pf_digest_path(path, one->added.sums[table], &(uint64_t){0}) ? PF_STATUS_OK : fail_write(path);
+    return pf_digest_path(path, one->added.sums[table], &(uint64_t){0}) ? PF_STATUS_OK : pf_dataset_fail(path);
 }
 
 static int write_table(struct one *one, size_t table)
@@ -335,7 +329,7 @@ static int make_folder_of(const struct one *one, size_t table)
     int status = folder ? PF_STATUS_OK : fail_memory(one->adding);
 
     if (!status && !pf_dataset_make_folders(folder))
-        status = fail_write(folder);
+        status = pf_dataset_fail(folder);
     free(folder);
     return status;
 }
@@ -346,7 +340,7 @@ static int install_table(const struct one *one, size_t table)
     int status = !from || !to ? fail_memory(one->adding) : PF_STATUS_OK;
 
     if (!status && rename(from, to) < 0)
-        status = fail_write(to);
+        status = pf_dataset_fail(to);
     free(from);
     free(to);
     return status;
@@ -355,7 +349,7 @@ static int install_table(const struct one *one, size_t table)
 static int install_tables(const struct one *one)
 {
     const int fd = pf_lock_placing(one->adding->dataset, false);
-    int status = fd < 0 ? fail_write(one->adding->dataset->path) : PF_STATUS_OK;
+    int status = fd < 0 ? pf_dataset_fail(one->adding->dataset->path) : PF_STATUS_OK;
 
     for (size_t i = 0; i < PF_DATASET_TABLES && !status; i++) /* before the first file: a folder may be refused */
         status = make_folder_of(one, i);
@@ -375,7 +369,7 @@ static int write_tables(struct one *one)
     if (!status)
         status = install_tables(one);
     if (!status && !pf_added_write(one->adding->dataset, &one->added))
-        status = fail_write(one->adding->dataset->path);
+        status = pf_dataset_fail(one->adding->dataset->path);
     if (status)
         drop_tables(one);
     return status;
@@ -417,7 +411,7 @@ static int note_unreadable(struct one *one)
     if (!name_parts(one))
         return fail_memory(one->adding);
     return pf_added_write(one->adding->dataset, &one->added) ? PF_STATUS_FINDINGS
-                                                             : fail_write(one->adding->dataset->path);
+                                                             : pf_dataset_fail(one->adding->dataset->path);
 }
 
 static int read_and_write(struct one *one)
@@ -451,15 +445,21 @@ static void count(struct tally *tally, const struct one *one, int status, bool w
     note_status(tally, status);
 }
 
-/* 1: it is in; 0: it is not. */
+/* 1: it is in, or cannot be added: a status; 0: it is not. */
 static int is_in(const struct pf_dataset *dataset, const char *id, int *status)
 {
     struct pf_added known;
     const int found = pf_added_read(dataset, id, &known);
 
     pf_added_free(&known);
+    if (found >= 0 && known.state == PF_ADDED_REMOVING) {
+        pf_message("%s: recording %s: its removal was not finished (%s dataset compact finishes it)", dataset->path, id,
+                   pf_program_name());
+        *status = PF_STATUS_OUTPUT;
+        return 1;
+    }
     if (found >= 0)
-        return found;
+        return found && pf_added_is_in(&known);
     if (errno == EBADMSG) /* half a marker: it is not */
         return 0;
     pf_message("%s: recording %s: %s", dataset->path, id, strerror(errno));
@@ -490,7 +490,7 @@ static int add_new(struct one *one, bool *was_in)
     int status = PF_STATUS_OK;
 
     if (fd < 0)
-        return fail_write(dataset->path);
+        return pf_dataset_fail(dataset->path);
     *was_in = is_in(dataset, one->added.id, &status); /* while we waited for another one */
     if (!*was_in) {
         remove_left(one);

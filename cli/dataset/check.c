@@ -79,14 +79,14 @@ static void put_value(void *context, size_t row, size_t column, struct perfile_v
 
 /* ---- files ------------------------------------------------------------------------------------------------------- */
 
-/* Reads the marker again, as it may have been written after the list of all markers was read. */
+/* Reads the marker again, as it may have been written after the list of all markers was read. 1: it is in. */
 static int find_marker(const struct check *check, const char *id)
 {
     struct pf_added added;
     const int found = pf_added_read(check->dataset, id, &added);
 
     pf_added_free(&added);
-    return found;
+    return found > 0 ? pf_added_is_in(&added) : found;
 }
 
 /*
@@ -147,6 +147,9 @@ static void check_recording(struct check *check, const struct pf_dataset_file *f
     const struct pf_added *added = pf_all_added_find(&check->all, file->id);
     uint64_t rows;
 
+    const struct pf_added *removed = pf_all_removed_find(&check->all, file->id);
+    if (!added && removed && removed->state == PF_ADDED_REMOVING)
+        return; /* reported with its marker */
     if (!added) {
         leave_unadded(check, file, "incomplete", "of a recording that was not added to its end");
         return;
@@ -165,23 +168,39 @@ static void note_joined(struct check *check, size_t table, const struct pf_joine
     }
 }
 
+/* Adds up the rows of its recordings. False, with a finding: not all of them are in. */
+static bool add_up_joined(struct check *check, const struct pf_dataset_file *file, const struct pf_joined *joined,
+                          uint64_t *rows)
+{
+    size_t unknown = 0, removed = 0;
+
+    *rows = 0;
+    for (size_t i = 0; i < joined->count; i++) {
+        const char *id = joined->ids + i * PF_DIGEST_TEXT;
+        const struct pf_added *added = pf_all_added_find(&check->all, id);
+        unknown += !added && !pf_all_removed_find(&check->all, id);
+        removed += !added && pf_all_removed_find(&check->all, id);
+        *rows += added ? added->rows[file->table] : 0;
+    }
+    if (unknown)
+        (void)add(check, "unknown", file->path, "it has a recording that is not in");
+    if (removed)
+        (void)add(check, "removed", file->path, "it has rows of a removed recording; compacting removes them");
+    return !unknown && !removed;
+}
+
 static void check_joined(struct check *check, const struct pf_dataset_file *file)
 {
     struct pf_joined joined;
-    uint64_t rows, expected = 0;
+    uint64_t rows, expected;
 
     if (pf_joined_read(check->dataset, file->table, file->id, &joined) <= 0) {
         (void)add(check, "unknown", file->path, "no record of which recordings it has");
     } else {
-        for (size_t i = 0; i < joined.count; i++) {
-            const struct pf_added *added = pf_all_added_find(&check->all, joined.ids + i * PF_DIGEST_TEXT);
-            if (!added)
-                (void)add(check, "unknown", file->path, "it has a recording that is not in");
-            expected += added ? added->rows[file->table] : 0;
-        }
+        const bool all_are_in = add_up_joined(check, file, &joined, &expected);
         const bool is_intact = look(check, file, joined.sum, &rows);
         note_joined(check, file->table, &joined, is_intact ? SEEN_JOINED | SEEN_INTACT : SEEN_JOINED);
-        if (is_intact)
+        if (is_intact && all_are_in)
             compare_rows(check, file, rows, expected);
     }
     pf_joined_free(&joined);
@@ -244,7 +263,7 @@ static void find_bad_markers(struct check *check)
 
     for (size_t i = 0; ids && i < count; i++) {
         const char *id = ids + i * PF_DIGEST_TEXT;
-        if (pf_all_added_find(&check->all, id) || find_marker(check, id) >= 0)
+        if (pf_all_added_find(&check->all, id) || pf_all_removed_find(&check->all, id) || find_marker(check, id) >= 0)
             continue;
         char *path = pf_dataset_marker(check->dataset, id);
         (void)add(check, "marker", path ? path : id, "it cannot be read; adding the recording again writes it anew");
@@ -252,6 +271,18 @@ static void find_bad_markers(struct check *check)
     }
     check->is_short |= !ids;
     free(ids);
+}
+
+/* A removal that was killed. Its files are not "incomplete": they were added to the end. */
+static void find_removals(struct check *check)
+{
+    for (size_t i = 0; i < check->all.removed_count; i++) {
+        const struct pf_added *added = &check->all.removed[i];
+        char *path = added->state == PF_ADDED_REMOVING ? pf_dataset_marker(check->dataset, added->id) : NULL;
+        if (path)
+            (void)add(check, "removed", path, "its removal was not finished; compacting finishes it");
+        free(path);
+    }
 }
 
 /* Only whoever compacts makes them, and has the lock that we have now. */
@@ -308,6 +339,7 @@ static int run(struct check *check, const struct pf_command *command, const stru
     for (size_t i = 0; i < check->files.count; i++)
         check_file(check, &check->files.list[i]);
     find_doubles(check);
+    find_removals(check);
     find_missing(check);
     find_bad_markers(check);
     if (!check->is_short)

@@ -7,7 +7,6 @@
 #include "dataset.h"
 
 #include "../message.h"
-#include "../stream.h"
 
 #include <perfile/table.h>
 
@@ -35,8 +34,7 @@ struct compact {
     struct pf_all_added all;
     uint64_t joined_files, made_files, old_bytes, new_bytes, unfinished_files;
     bool damaged; /* a file was left */
-    bool reported_steps;
-    struct timespec swapped; /* when the last folder was replaced; 0: never */
+    struct pf_swaps swaps;
 };
 
 /* A file that is joined, and what it has. */
@@ -47,23 +45,12 @@ struct source {
     const char *sum; /* digest of the file */
 };
 
-static int fail(const char *path)
-{
-    pf_message("%s: cannot write: %s", path, strerror(errno));
-    return errno == ENOMEM ? PF_STATUS_MEMORY : PF_STATUS_OUTPUT;
-}
-
 static int fail_memory(const struct compact *compact)
 {
     return pf_out_of_memory(compact->command->name);
 }
 
 /* ---- what was left ----------------------------------------------------------------------------------------------- */
-
-static bool has_id(const char *ids, size_t count, const char *id)
-{
-    return bsearch(id, ids, count, PF_DIGEST_TEXT, pf_compare_digests) != NULL;
-}
 
 static void drop(struct compact *compact, struct pf_dataset_file *file)
 {
@@ -76,7 +63,7 @@ static void drop(struct compact *compact, struct pf_dataset_file *file)
 static bool is_part_of(const struct pf_joined *joined, const struct pf_dataset_file *file)
 {
     if (file->kind == PF_FILE_RECORDING)
-        return has_id(joined->ids, joined->count, file->id);
+        return pf_joined_has(joined, file->id);
     for (size_t i = 0; file->kind == PF_FILE_JOINED && i < joined->replaced_count; i++)
         if (!strcmp(joined->replaced + i * PF_DIGEST_TEXT, file->id))
             return true;
@@ -203,7 +190,6 @@ static int by_time(const void *a, const void *b)
 /* Collects the recordings of all sources, and derives the name of the joined file from them. */
 static bool gather(const struct source *sources, size_t count, struct pf_joined *joined)
 {
-    struct pf_digest digest;
     size_t ids = 0, replaced = 0;
 
     for (size_t i = 0; i < count; i++)
@@ -221,21 +207,14 @@ static bool gather(const struct source *sources, size_t count, struct pf_joined 
     }
     joined->replaced_count = replaced;
     qsort(joined->ids, joined->count, PF_DIGEST_TEXT, pf_compare_digests);
-    pf_digest_start(&digest);
-    pf_digest_add(&digest, joined->ids, joined->count * PF_DIGEST_TEXT);
-    pf_digest_add(&digest, &count, sizeof(count)); /* another than that of a file with the same recordings */
-    pf_digest_text(&digest, joined->name);
+    pf_joined_set_name(joined, count);
     return true;
 }
 
-static int write_rows(struct compact *compact, const struct source *sources, size_t count, struct pf_stream *stream)
+static int write_file(struct compact *compact, const struct source *sources, size_t count, const char *path)
 {
-    const struct perfile_sink sink = {stream, pf_stream_write};
     struct perfile_parquet_options options = PERFILE_PARQUET_OPTIONS_INIT;
     const char **paths = calloc(count, sizeof(*paths));
-    struct perfile_table *table = NULL;
-    struct perfile_error error;
-    int result;
 
     if (!paths)
         return fail_memory(compact);
@@ -244,15 +223,9 @@ static int write_rows(struct compact *compact, const struct source *sources, siz
     options.paths = paths;
     options.path_count = count;
     options.distinct = pf_dataset_tables[sources->file->table].distinct;
-    result = perfile_table_of_parquet(&options, &table, &error);
-    if (result == 0)
-        result = perfile_table_write(table, "parquet", &sink, &error);
-    perfile_table_close(table);
+    const int status = pf_rows_copy(&options, path);
     free(paths);
-    if (result >= 0 || result == PERFILE_ERROR_WRITE)
-        return PF_STATUS_OK; /* closing says it */
-    pf_message("%s", error.message);
-    return pf_status_of_error(result, PF_STATUS_FINDINGS);
+    return status;
 }
 
 /* The folder that is compacted, and what takes its place. */
@@ -265,27 +238,15 @@ struct folder {
     uint64_t new_bytes;
 };
 
-static int write_file(struct compact *compact, const struct source *sources, size_t count, const char *path)
-{
-    struct pf_stream stream;
-    int status = pf_stream_open(&stream, path), closed;
-
-    if (status)
-        return status;
-    status = write_rows(compact, sources, count, &stream);
-    closed = pf_stream_close(&stream, !status);
-    return status ? status : closed;
-}
-
 /* Writes the list of recordings of a joined file before the file becomes visible. */
 static int note_joined(struct folder *folder, size_t table, struct pf_joined *joined, const char *path)
 {
     uint64_t bytes = 0;
 
     if (!pf_digest_path(path, joined->sum, &bytes))
-        return fail(path);
+        return pf_dataset_fail(path);
     if (!pf_joined_write(folder->compact->dataset, table, joined))
-        return fail(folder->compact->dataset->path);
+        return pf_dataset_fail(folder->compact->dataset->path);
     folder->new_bytes += bytes;
     return PF_STATUS_OK;
 }
@@ -347,21 +308,6 @@ static void count_replaced(struct folder *folder)
     }
     compact->made_files += folder->made;
     compact->new_bytes += folder->new_bytes;
-    (void)clock_gettime(CLOCK_MONOTONIC, &compact->swapped);
-}
-
-static int replace(struct folder *folder)
-{
-    if (!pf_stage_swap(folder->compact->dataset, &folder->swap)) {
-        pf_message("%s: cannot be replaced: %s", folder->swap.folder, strerror(errno));
-        return PF_STATUS_OUTPUT;
-    }
-    if (folder->swap.in_steps && !folder->compact->reported_steps)
-        pf_message("%s: its file system cannot exchange folders; readers may miss rows while they are replaced",
-                   folder->compact->dataset->path);
-    folder->compact->reported_steps |= folder->swap.in_steps;
-    count_replaced(folder);
-    return PF_STATUS_OK;
 }
 
 static int join_folder(struct folder *folder)
@@ -374,11 +320,13 @@ static int join_folder(struct folder *folder)
 
     swap->stage = stage;
     if (!status && !pf_stage_make(stage, swap->folder))
-        status = fail(stage);
+        status = pf_dataset_fail(stage);
     if (!status)
         status = join_all(folder);
     if (status <= PF_STATUS_FINDINGS && folder->made) {
-        const int replaced = replace(folder);
+        const int replaced = pf_swaps_replace(&folder->compact->swaps, swap);
+        if (!replaced)
+            count_replaced(folder);
         status = replaced ? replaced : status;
     }
     free(swap->replaced);
@@ -441,45 +389,40 @@ static void report_bad_markers(const struct compact *compact)
                    compact->dataset->path, compact->all.broken, pf_program_name());
 }
 
-/* Whoever opened a folder before it was replaced has this time to list it; later its files are gone. */
-static void wait_for_listings(const struct compact *compact)
+static int compact_locked(struct compact *compact)
 {
-    const struct timespec until = {compact->swapped.tv_sec + 1, compact->swapped.tv_nsec};
+    const struct pf_dataset *dataset = compact->dataset;
+    struct pf_removal removal = {0};
 
-    if (compact->swapped.tv_sec || compact->swapped.tv_nsec)
-        while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL) == EINTR)
-            ;
-}
-
-static int remove_old(const struct compact *compact, int status)
-{
-    wait_for_listings(compact);
-    if (pf_stages_clear(compact->dataset, &(bool){false}))
+    if (!pf_stages_clear(dataset, &(bool){false}) || !pf_all_added_read(dataset, &compact->all)) {
+        pf_message("%s: %s", dataset->path, strerror(errno));
+        return PF_STATUS_OUTPUT;
+    }
+    int status = pf_removal_finish(compact->command, dataset, &compact->all, &removal);
+    if (status > PF_STATUS_FINDINGS)
         return status;
-    pf_message("%s/_perfile/joining: cannot be removed: %s", compact->dataset->path, strerror(errno));
-    return status ? status : PF_STATUS_OUTPUT;
+    if (!pf_files_find(dataset, &compact->files)) {
+        pf_message("%s: %s", dataset->path, strerror(errno));
+        return PF_STATUS_OUTPUT;
+    }
+    drop_unfinished(compact);
+    pf_removal_drop_markers(dataset, &compact->all);
+    const int compacted = compact_all(compact);
+    report_bad_markers(compact);
+    status = compacted > status ? compacted : status;
+    status = !status && (compact->damaged || compact->all.broken) ? PF_STATUS_FINDINGS : status;
+    status = pf_swaps_finish(&compact->swaps, status);
+    if (!compact->settings->quiet)
+        report_notes(compact);
+    return status;
 }
 
 int pf_dataset_compact(const struct pf_command *command, struct pf_settings *settings, const struct pf_dataset *dataset)
 {
-    struct compact compact = {.command = command, .settings = settings, .dataset = dataset};
+    struct compact compact = {.command = command, .settings = settings, .dataset = dataset, .swaps.dataset = dataset};
     const int fd = pf_lock_dataset(dataset);
-    int status = PF_STATUS_OUTPUT;
+    const int status = fd < 0 ? pf_dataset_fail(dataset->path) : compact_locked(&compact);
 
-    if (fd < 0) {
-        status = fail(dataset->path);
-    } else if (!pf_stages_clear(dataset, &(bool){false}) || !pf_files_find(dataset, &compact.files) ||
-               !pf_all_added_read(dataset, &compact.all)) {
-        pf_message("%s: %s", dataset->path, strerror(errno));
-    } else {
-        drop_unfinished(&compact);
-        status = compact_all(&compact);
-        report_bad_markers(&compact);
-        status = !status && (compact.damaged || compact.all.broken) ? PF_STATUS_FINDINGS : status;
-        status = remove_old(&compact, status);
-        if (!settings->quiet)
-            report_notes(&compact);
-    }
     if (fd >= 0)
         pf_unlock_dataset(fd);
     pf_all_added_free(&compact.all);

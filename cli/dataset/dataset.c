@@ -66,7 +66,9 @@ static void put_keys(unsigned keys, char text[32])
 
 /* ---- the folder -------------------------------------------------------------------------------------------------- */
 
-static const char version_line[] = "perfile dataset 2\n";
+static const char version_key[] = "perfile dataset ";
+/* Version 1 had no digests of files, which makes it useless to check; markers of 3 may say that a recording was removed. */
+enum { FIRST_VERSION = 2 };
 
 bool pf_dataset_make_folders(const char *path)
 {
@@ -170,26 +172,57 @@ static char *root_file(const struct pf_dataset *dataset, const char *name)
     return asprintf(&path, "%s/_perfile/%s", dataset->path, name) < 0 ? NULL : path;
 }
 
-static int make_dataset(const struct pf_dataset *dataset, const char *path)
+static bool write_about(const struct pf_dataset *dataset, const char *path)
+{
+    char text[96], keys[32];
+
+    put_keys(dataset->keys, keys);
+    snprintf(text, sizeof(text), "%s%d\npartition %s\n", version_key, PF_DATASET_VERSION, keys);
+    return write_small(path, text);
+}
+
+bool pf_dataset_upgrade(const struct pf_dataset *dataset)
+{
+    char *path = root_file(dataset, "dataset");
+    const bool is_ok = dataset->version == PF_DATASET_VERSION || (path && write_about(dataset, path));
+
+    free(path);
+    return is_ok;
+}
+
+const char *pf_dataset_time(uint64_t ns, char text[PF_DATASET_TIME])
+{
+    const time_t seconds = (time_t)(ns / 1000000000u);
+    struct tm tm = {0};
+
+    *text = 0;
+    if (ns && gmtime_r(&seconds, &tm))
+        strftime(text, PF_DATASET_TIME, "%Y-%m-%dT%H:%M:%SZ", &tm);
+    return text;
+}
+
+int pf_dataset_fail(const char *path)
+{
+    pf_message("%s: cannot write: %s", path, strerror(errno));
+    return errno == ENOMEM ? PF_STATUS_MEMORY : PF_STATUS_OUTPUT;
+}
+
+static int make_dataset(struct pf_dataset *dataset, const char *path)
 {
     static const char *const folders[] = {"recordings", "adding"};
-    char text[96], keys[32], *hidden = root_file(dataset, ".dataset");
+    char *hidden = root_file(dataset, ".dataset");
     bool is_ok = true;
 
     if (hidden)
         pf_litter_sweep(hidden);
     free(hidden);
-    put_keys(dataset->keys, keys);
-    snprintf(text, sizeof(text), "%spartition %s\n", version_line, keys);
+    dataset->version = PF_DATASET_VERSION;
     for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]) && is_ok; i++) {
         char *folder = root_file(dataset, folders[i]);
         is_ok = folder && pf_dataset_make_folders(folder);
         free(folder);
     }
-    if (is_ok && write_small(path, text))
-        return PF_STATUS_OK;
-    pf_message("%s: cannot write: %s", dataset->path, strerror(errno));
-    return PF_STATUS_OUTPUT;
+    return is_ok && write_about(dataset, path) ? PF_STATUS_OK : pf_dataset_fail(dataset->path);
 }
 
 static bool is_foreign(const char *path)
@@ -205,12 +238,35 @@ static bool is_foreign(const char *path)
     return any;
 }
 
+/* Stores the version that the first line says. False, after a message: this perfile does not know it. */
+static bool take_version(struct pf_dataset *dataset, const char *text)
+{
+    char *end = NULL;
+
+    if (!strncmp(text, version_key, strlen(version_key)) && isdigit((unsigned char)text[strlen(version_key)]))
+        dataset->version = strtoull(text + strlen(version_key), &end, 10);
+    if (!end || *end != '\n')
+        pf_message("%s: not a dataset that this version of perfile can read", dataset->path);
+    else if (dataset->version < FIRST_VERSION)
+        pf_message("%s: its layout has version %llu, which is not supported any more: create it again from the "
+                   "recordings",
+                   dataset->path, (unsigned long long)dataset->version);
+    else if (dataset->version > PF_DATASET_VERSION)
+        pf_message("%s: its layout has version %llu, and this perfile knows versions up to %d", dataset->path,
+                   (unsigned long long)dataset->version, PF_DATASET_VERSION);
+    else
+        return true;
+    return false;
+}
+
 static int compare_keys(struct pf_dataset *dataset, const char *verb, const char *text, const unsigned *keys)
 {
     const char *line = strstr(text, "\npartition "), *end;
     char passed[32], known[32] = "";
 
-    if (!strncmp(text, version_line, strlen(version_line)) && line && (end = strchr(line + 1, '\n')) != NULL)
+    if (!take_version(dataset, text))
+        return PF_STATUS_UNREADABLE;
+    if (line && (end = strchr(line + 1, '\n')) != NULL)
         snprintf(known, sizeof(known), "%.*s", (int)(end - line - 11), line + 11);
     if (!*known || !pf_dataset_keys(verb, known, &dataset->keys)) {
         pf_message("%s: not a dataset that this version of perfile can read", dataset->path);
@@ -268,7 +324,7 @@ char *pf_dataset_marker(const struct pf_dataset *dataset, const char *id)
 
 /* ---- markers ----------------------------------------------------------------------------------------------------- */
 
-static const char *const state_names[] = {"valid", "damaged", "unreadable"};
+static const char *const state_names[] = {"valid", "damaged", "unreadable", "removing", "removed"};
 enum { STATES = sizeof(state_names) / sizeof(state_names[0]) };
 
 static bool take_state(const char *value, struct pf_added *added)
@@ -331,15 +387,19 @@ static bool take_line(char *line, struct pf_added *added)
     const struct {
         const char *key;
         char **text;
-    } texts[] = {{"file", &added->name}, {"host", &added->host}};
+    } texts[] = {
+        {"file", &added->name}, {"host", &added->host}, {"folder", &added->folder}, {"shared", &added->shared}};
     for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
         if (!strcmp(line, texts[i].key))
             return take_text(value, texts[i].text);
     const struct {
         const char *key;
         uint64_t *number;
-    } numbers[] = {
-        {"bytes", &added->bytes}, {"samples", &added->samples}, {"lost", &added->lost}, {"time", &added->time_ns}};
+    } numbers[] = {{"bytes", &added->bytes},
+                   {"samples", &added->samples},
+                   {"lost", &added->lost},
+                   {"time", &added->time_ns},
+                   {"removed", &added->removed_s}};
     for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
         if (!strcmp(line, numbers[i].key))
             return take_number(value, numbers[i].number);
@@ -386,10 +446,12 @@ bool pf_added_write(const struct pf_dataset *dataset, const struct pf_added *add
         fprintf(file,
                 "state %s\nfile %s\nhost %s\nfolder %s\nshared %s\nbytes %" PRIu64 "\nsamples %" PRIu64
                 "\nlost %" PRIu64 "\ntime %" PRIu64 "\n",
-                state_names[added->state], added->name, added->host, added->folder, added->shared, added->bytes,
-                added->samples, added->lost, added->time_ns);
+                state_names[added->state], added->name, added->host, added->folder ? added->folder : "",
+                added->shared ? added->shared : "", added->bytes, added->samples, added->lost, added->time_ns);
         for (size_t i = 0; i < PF_DATASET_TABLES; i++)
             fprintf(file, "rows %s %" PRIu64 "\n", pf_dataset_tables[i].view, added->rows[i]);
+        if (added->removed_s)
+            fprintf(file, "removed %" PRIu64 "\n", added->removed_s);
         for (size_t i = 0; i < PF_DATASET_TABLES; i++)
             if (*added->sums[i])
                 fprintf(file, "sum %s %s\n", pf_dataset_tables[i].view, added->sums[i]);

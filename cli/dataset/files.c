@@ -112,6 +112,21 @@ void pf_joined_free(struct pf_joined *joined)
     joined->count = joined->replaced_count = 0;
 }
 
+bool pf_joined_has(const struct pf_joined *joined, const char *id)
+{
+    return bsearch(id, joined->ids, joined->count, PF_DIGEST_TEXT, pf_compare_digests) != NULL;
+}
+
+void pf_joined_set_name(struct pf_joined *joined, size_t source_count)
+{
+    struct pf_digest digest;
+
+    pf_digest_start(&digest);
+    pf_digest_add(&digest, joined->ids, joined->count * PF_DIGEST_TEXT);
+    pf_digest_add(&digest, &source_count, sizeof(source_count)); /* another than that of a file with the same ones */
+    pf_digest_text(&digest, joined->name);
+}
+
 /* ---- files ------------------------------------------------------------------------------------------------------- */
 
 /* "ID.parquet", "joined-ID.parquet", "joined-ID.parquet.12.tmp", ".ID.parquet.12.tmp". */
@@ -258,37 +273,47 @@ bool pf_all_added_read(const struct pf_dataset *dataset, struct pf_all_added *al
     size_t count;
     char *ids = pf_added_list(dataset, &count);
 
-    *all = (struct pf_all_added){.list = ids ? calloc(count + 1, sizeof(*all->list)) : NULL};
-    for (size_t i = 0; all->list && i < count; i++) {
-        const int found = pf_added_read(dataset, ids + i * PF_DIGEST_TEXT, &all->list[all->count]);
-        all->count += found > 0;
+    *all = (struct pf_all_added){.list = ids ? calloc(count + 1, sizeof(*all->list)) : NULL,
+                                 .removed = ids ? calloc(count + 1, sizeof(*all->removed)) : NULL};
+    for (size_t i = 0; all->list && all->removed && i < count; i++) {
+        struct pf_added added;
+        const int found = pf_added_read(dataset, ids + i * PF_DIGEST_TEXT, &added);
         all->broken += found < 0;
+        if (found > 0 && pf_added_is_in(&added))
+            all->list[all->count++] = added;
+        else if (found > 0)
+            all->removed[all->removed_count++] = added;
     }
     free(ids);
-    return all->list;
+    return all->list && all->removed;
+}
+
+static void free_markers(struct pf_added *list, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        pf_added_free(&list[i]);
+    free(list);
 }
 
 void pf_all_added_free(struct pf_all_added *all)
 {
-    for (size_t i = 0; i < all->count; i++)
-        pf_added_free(&all->list[i]);
-    free(all->list);
+    free_markers(all->list, all->count);
+    free_markers(all->removed, all->removed_count);
     *all = (struct pf_all_added){0};
+}
+
+static int compare_marker(const void *id, const void *added)
+{
+    return strcmp(id, ((const struct pf_added *)added)->id);
 }
 
 struct pf_added *pf_all_added_find(const struct pf_all_added *all, const char *id)
 {
-    size_t low = 0, high = all->count;
+    return all->count ? bsearch(id, all->list, all->count, sizeof(*all->list), compare_marker) : NULL;
+}
 
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-        const int order = strcmp(all->list[middle].id, id);
-        if (!order)
-            return &all->list[middle];
-        if (order < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return NULL;
+struct pf_added *pf_all_removed_find(const struct pf_all_added *all, const char *id)
+{
+    return all->removed_count ? bsearch(id, all->removed, all->removed_count, sizeof(*all->removed), compare_marker)
+                              : NULL;
 }

@@ -6,6 +6,8 @@
  * before its files are removed.
  */
 #include "dataset.h"
+
+#include "../message.h"
 #include "platform.h"
 
 #include <dirent.h>
@@ -156,6 +158,39 @@ bool pf_stage_swap(const struct pf_dataset *dataset, struct pf_swap *swap)
         pf_unlock_dataset(fd);
     errno = error;
     return is_ok;
+}
+
+int pf_swaps_replace(struct pf_swaps *swaps, struct pf_swap *swap)
+{
+    if (!pf_stage_swap(swaps->dataset, swap)) {
+        pf_message("%s: cannot be replaced: %s", swap->folder, strerror(errno));
+        return PF_STATUS_OUTPUT;
+    }
+    if (swap->in_steps && !swaps->reported_steps)
+        pf_message("%s: its file system cannot exchange folders; readers may miss rows while they are replaced",
+                   swaps->dataset->path);
+    swaps->reported_steps |= swap->in_steps;
+    (void)clock_gettime(CLOCK_MONOTONIC, &swaps->last);
+    return PF_STATUS_OK;
+}
+
+/* Readers that opened a folder before it was replaced have this time to list it; later its files are removed. */
+static void wait_for_listings(const struct pf_swaps *swaps)
+{
+    const struct timespec until = {swaps->last.tv_sec + 1, swaps->last.tv_nsec};
+
+    if (swaps->last.tv_sec || swaps->last.tv_nsec)
+        while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL) == EINTR)
+            ;
+}
+
+int pf_swaps_finish(const struct pf_swaps *swaps, int status)
+{
+    wait_for_listings(swaps);
+    if (pf_stages_clear(swaps->dataset, &(bool){false}))
+        return status;
+    pf_message("%s/_perfile/joining: cannot be removed: %s", swaps->dataset->path, strerror(errno));
+    return status ? status : PF_STATUS_OUTPUT;
 }
 
 /* ---- leftovers --------------------------------------------------------------------------------------------------- */
@@ -312,6 +347,26 @@ bool pf_stages_clear(const struct pf_dataset *dataset, bool *any)
     pf_files_free(&staged);
     free(root);
     return is_ok;
+}
+
+void pf_folders_tidy(const struct pf_dataset *dataset)
+{
+    const int fd = pf_lock_placing(dataset, true);
+
+    for (size_t i = 0; i < 2 * PF_DATASET_TABLES && fd >= 0; i++) {
+        char *folder = NULL;
+        if (asprintf(&folder, "%s/%s%s", dataset->path, i < PF_DATASET_TABLES ? "" : "damaged/",
+                     pf_dataset_tables[i % PF_DATASET_TABLES].view) < 0)
+            break;
+        remove_folders(folder, 0);
+        free(folder);
+    }
+    char *damaged = join_path(dataset->path, "damaged");
+    if (fd >= 0 && damaged)
+        (void)rmdir(damaged);
+    free(damaged);
+    if (fd >= 0)
+        pf_unlock_dataset(fd);
 }
 
 bool pf_stages_any(const struct pf_dataset *dataset)

@@ -112,6 +112,18 @@ static int print(struct stats *stats, const struct pf_command *command, const st
     return pf_rows_print(&rows, command->name, NULL, settings->format);
 }
 
+/* The layout, and what rows do not say. */
+static void report_layout(const struct pf_settings *settings, const struct pf_dataset *dataset,
+                          const struct pf_all_added *all)
+{
+    char removed[PF_COUNTED_BYTES];
+
+    if (settings->quiet || (settings->format && strcmp(settings->format, "text")))
+        return;
+    pf_message("%s: layout version %llu; %s", dataset->path, (unsigned long long)dataset->version,
+               pf_counted(all->removed_count, "markers of removed recordings", removed));
+}
+
 int pf_dataset_stats(const struct pf_command *command, struct pf_settings *settings, const struct pf_dataset *dataset)
 {
     struct stats stats = {.order = {0}};
@@ -122,7 +134,11 @@ int pf_dataset_stats(const struct pf_command *command, struct pf_settings *setti
     if (!pf_files_find(dataset, &files) || !pf_all_added_read(dataset, &all) || !count_recordings(&stats, &all)) {
         pf_message("%s: %s", dataset->path, strerror(errno));
         status = errno == ENOMEM ? PF_STATUS_MEMORY : PF_STATUS_UNREADABLE;
+    } else if (((const struct pf_dataset_settings *)settings->own)->by) {
+        report_layout(settings, dataset, &all);
+        status = pf_dataset_stats_by(command, settings, &all);
     } else {
+        report_layout(settings, dataset, &all);
         status = count_files(&stats, &files);
         printed = print(&stats, command, settings);
         status = printed ? printed : status;

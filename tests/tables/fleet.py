@@ -108,12 +108,20 @@ class Samples:
 
     def __init__(self, perfile, recordings):
         self.self, self.inclusive, self.stacks = (collections.Counter() for _ in range(3))
+        self.every, self.late, self.others = (collections.defaultdict(lambda: [0, 0]) for _ in range(3))  # by event: samples, period
+        self.other_stacks = set()
         self.sides = collections.Counter(), collections.Counter()
         for number, path in enumerate(recordings):
             of_id = {row['stack_id']: row['stack'] for row in self.rows(perfile, path, 'stacks', '--by', 'stack')}
             for row in self.rows(perfile, path, 'samples', '--columns', 'all'):
                 function = row['symbol'] or (f'[{row["dso"]}]' if row['dso'] else '[unknown]')
                 self.self[row['event'], function] += row['period']
+                for sums, counts in (self.every, True), (self.late, number % 2), (self.others, row['comm'] != 'gzip'):
+                    if counts:
+                        sums[row['event']][0] += 1
+                        sums[row['event']][1] += row['period']
+                if row['comm'] != 'gzip':
+                    self.other_stacks.add(row['stack_id'])
                 if row['event'] == EVENT:
                     self.sides[number % 2][function] += row['period']
                     self.stacks[';'.join(name.replace(';', ':') for name in reversed(of_id[row['stack_id']]))] += row['period']
@@ -147,6 +155,11 @@ def check_result(engine, name, rows, samples):
         changes = sorted((abs(shares[0].get(name, 0) - shares[1].get(name, 0)) for name in {*shares[0], *shares[1]}), reverse=True)
         found = [abs(float(row[1]) - float(row[2])) for row in rows]
         expect(f'{engine}: {name}: others change more', all(abs(a - b) < 0.01 for a, b in zip(found, changes)) and len(found) == min(20, len(changes)))
+    elif name in ('retention', 'erasure', 'compaction'):
+        expected = {'retention': samples.late, 'erasure': samples.others, 'compaction': samples.every}[name]
+        expect(f'{engine}: {name}: {rows} {dict(expected)}', {row[0]: [int(row[1]), int(row[2])] for row in rows} == expected)
+        expect(f'{engine}: {name}: {rows}', name != 'retention' or {row[3] for row in rows} == {'2026-02-01'})
+        expect(f'{engine}: {name}: {rows}, not {len(samples.other_stacks)} stacks', name != 'erasure' or {int(row[3]) for row in rows} == {len(samples.other_stacks)})
     elif name == 'time':
         expect(f'{engine}: {name}: hours {rows}', {row[0][:10] for row in rows} == {'%d-%02d-%02d' % day for day in DAYS})
 
