@@ -107,21 +107,12 @@ static bool is_day_old(const char *path)
     return lstat(path, &status) == 0 && S_ISREG(status.st_mode) && status.st_mtim.tv_sec < time(NULL) - DAY_SECONDS;
 }
 
-/* Only whoever joins writes there, and has the lock that we have now. */
-static bool is_of_joining(const struct pf_dataset_file *file)
-{
-    static const char end[] = "/_perfile/joined";
-    const size_t bytes = strlen(file->folder);
-
-    return bytes > strlen(end) && !strcmp(file->folder + bytes - strlen(end), end);
-}
-
 /* Removes files of commands that were killed. A file of a recording that is being added is protected by a lock. */
 static void drop_unfinished(struct compact *compact)
 {
     for (size_t i = 0; i < compact->files.count; i++) {
         const struct pf_dataset_file *file = &compact->files.list[i];
-        const bool is_ours = is_of_joining(file);
+        const bool is_ours = pf_file_is_half_list(file);
         if (!file->unfinished || !(is_ours || is_day_old(file->path)))
             continue;
         const int fd = *file->id ? pf_lock_recording(compact->dataset, file->id, false) : -1;

@@ -266,6 +266,14 @@ void pf_files_free(struct pf_dataset_files *files)
     *files = (struct pf_dataset_files){0};
 }
 
+bool pf_file_is_half_list(const struct pf_dataset_file *file)
+{
+    static const char end[] = "/_perfile/joined";
+    const size_t bytes = strlen(file->folder);
+
+    return file->unfinished && bytes > strlen(end) && !strcmp(file->folder + bytes - strlen(end), end);
+}
+
 /* ---- recordings -------------------------------------------------------------------------------------------------- */
 
 bool pf_all_added_read(const struct pf_dataset *dataset, struct pf_all_added *all)

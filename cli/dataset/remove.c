@@ -385,11 +385,16 @@ static int clean_folder(struct removing *removing, size_t from, size_t to)
     return status;
 }
 
-/* Half a marker of a recording that is removed: a command was killed. A process that adds the recording has its lock. */
+/*
+ * Files that a killed command left: lists of joined files, which only the holder of the dataset's lock writes, and markers
+ * of removed recordings. A process that adds such a recording has its lock.
+ */
 static void drop_unfinished(const struct removing *removing)
 {
     for (size_t i = 0; i < removing->files.count; i++) {
         const struct pf_dataset_file *file = &removing->files.list[i];
+        if (pf_file_is_half_list(file))
+            unlink(file->path);
         const bool is_half = file->unfinished && *file->id && is_removed(removing, file->id);
         const int fd = is_half ? pf_lock_recording(removing->dataset, file->id, false) : -1;
         if (fd < 0)
