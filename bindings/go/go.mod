@@ -1,0 +1,3 @@
+module perfile
+
+go 1.19
