@@ -22,15 +22,18 @@ Signals   Ctrl-C ends long calls: the exception of the handler comes out of the 
 from typing import Any, Iterator, List, Optional
 
 from . import constants, values
+from ._diff import Diff
 from ._edit import anonymize, convert, cut, inject, merge, repair
 from ._library import (AbsentError, AgainError, ArgumentError, CompressionError, DamagedError, Error, EventError,
                        FormatError, LimitError, OpenError, OutOfMemoryError, ReadError, StoppedError, TruncatedError,
                        UnsupportedError, WriteError, encoded, lib, text)
 from ._profile import Profile, Rows, Stream, StreamSample, merge_profiles
 from ._recording import Event, Features, Record, Recording, Records, Sample, Samples, open
+from ._symbolize import Symbolizer
 from ._table import Table
 from ._values import copy
 from ._version import __version__
+from ._write import Writer
 
 
 def library_version() -> str:
@@ -71,10 +74,10 @@ def register_name(arch: str, number: int) -> Optional[str]:
 
 
 __all__ = [
-    'AbsentError', 'AgainError', 'ArgumentError', 'CompressionError', 'DamagedError', 'Error', 'Event', 'EventError',
+    'AbsentError', 'AgainError', 'ArgumentError', 'CompressionError', 'DamagedError', 'Diff', 'Error', 'Event', 'EventError',
     'Features', 'FormatError', 'LimitError', 'OpenError', 'OutOfMemoryError', 'Profile', 'ReadError', 'Record', 'Recording',
-    'Records', 'Rows', 'Sample', 'Samples', 'StoppedError', 'Stream', 'StreamSample', 'Table', 'TruncatedError',
-    'UnsupportedError', 'WriteError', '__version__', 'anonymize', 'constants', 'convert', 'cut', 'enum_name', 'inject',
+    'Records', 'Rows', 'Sample', 'Samples', 'StoppedError', 'Stream', 'StreamSample', 'Symbolizer', 'Table', 'TruncatedError',
+    'UnsupportedError', 'WriteError', 'Writer', '__version__', 'anonymize', 'constants', 'convert', 'cut', 'enum_name', 'inject',
     'library_version', 'merge', 'merge_profiles', 'open', 'outputs', 'register_name', 'repair', 'values', 'view_events', 'views']
 
 for _name in __all__:  # where it is found, in messages and in pickles

@@ -2,12 +2,12 @@
 """Where output goes, and the outputs of the library: the text of reports, scripts and so on."""
 from __future__ import annotations
 
-import ctypes, io, os
-from typing import Any, Dict, Optional
+import ctypes, functools, io, os
+from typing import Any, Dict, FrozenSet, Optional
 
 from . import abi
 from ._calls import Call, Progress
-from ._library import encoded, lib
+from ._library import encoded, lib, text
 from ._recording import Pass, Recording
 from ._table import structs_of
 
@@ -44,6 +44,17 @@ class Sink:
             os.replace(self._to.name, self._path)
         elif self._path is not None:
             os.unlink(self._to.name)
+
+
+@functools.lru_cache(None)
+def export_formats() -> FrozenSet[str]:
+    """The formats of the output export, by which write() knows it."""
+    found, index = set(), 0
+    while one := lib.perfile_output_at(index):
+        if text(one.contents.kind) == 'export':
+            found.add(str(text(one.contents.format)))
+        index += 1
+    return frozenset(found)
 
 
 def write_output(recording: Recording, to: Any, kind: str, format: Optional[str], progress: Optional[Progress],

@@ -2,12 +2,12 @@
 """Recordings: opening, events, features, records and samples."""
 from __future__ import annotations
 
-import ctypes, io, os, shutil, tempfile, weakref
+import ctypes, html, io, os, shutil, tempfile, weakref
 from typing import TYPE_CHECKING, Any, Callable, Dict, Iterator, List, Mapping, Optional, Tuple
 
 from . import abi, constants, values
 from ._calls import Progress, Signals
-from ._library import failure, fill, invalid, lib, text
+from ._library import Error, failure, fill, invalid, lib, text
 from ._values import SHAPES, Visit, copy
 
 if TYPE_CHECKING:
@@ -415,15 +415,18 @@ class Records(_Iterator, Iterator[Record]):
         self._ended()
         if result < 0:
             raise failure(result, self._error)
+        self.recording._check_follow()
         raise StopIteration
 
 
 class Samples(_Iterator, Iterator[Sample]):
     """The samples in the order of time, with the names that their threads had then."""
 
-    def __init__(self, recording: Recording, filter: Dict[str, Any]) -> None:
+    def __init__(self, recording: Recording, filter: Dict[str, Any], symbols: Optional[Mapping[str, Any]] = None) -> None:
         super().__init__(recording)
         self._session: Any = None
+        self._resolver: Any = None
+        self._sampled: Any = None
         reader, session = self._started(), ctypes.c_void_p()
         self._found, self._error = ctypes.POINTER(abi.perfile_record)(), abi.perfile_error()
         #: samples that could not be decoded
@@ -436,7 +439,42 @@ class Samples(_Iterator, Iterator[Sample]):
             except BaseException:
                 self.close()
                 raise
+        if symbols is not None:
+            self._open_resolver(reader, symbols)
         self._arguments = (session, _byref(self._found), _byref(self._error))
+
+    def _open_resolver(self, reader: Any, symbols: Mapping[str, Any]) -> None:
+        of = fill(abi.perfile_symbol_options(), {'recording': self.recording.path, **symbols}, ('note', 'note_context', 'reach', 'reach_context'))
+        options, self._resolver = abi.perfile_resolver_options(), ctypes.c_void_p()
+        options.symbols, self._kept = ctypes.pointer(of), of
+        try:
+            Signals().run(lib.perfile_resolver_open, reader, self._session, _byref(options), _byref(self._resolver))
+        except BaseException:
+            self.close()
+            raise
+
+    def stack(self) -> List[int]:
+        """The complete stack of the last sample, leaf first, as ids that label() and frame() explain. Needs `symbols`."""
+        if not self._resolver or self._sampled is None:
+            raise invalid('stacks need samples(symbols={}), and a sample that was read')
+        capacity = 1024
+        while True:
+            room = (ctypes.c_uint32 * capacity)()
+            count = Signals().run(lib.perfile_resolver_stack, self._resolver, self._found, _byref(self._sampled), room, capacity)
+            if count <= capacity:
+                return room[:count]
+            capacity = count
+
+    def label(self, frame: int) -> str:
+        """A frame as flame graphs name it."""
+        return str(text(lib.perfile_resolver_label(self._resolver, frame)))
+
+    def frame(self, frame: int) -> values.Frame:
+        """What a frame is."""
+        found = abi.perfile_frame()
+        if not self._resolver or lib.perfile_resolver_frame(self._resolver, frame, _byref(found)) < 0:
+            raise IndexError(f'there is no frame {frame}')
+        return copy(found)  # type: ignore[no-any-return]
 
     def __next__(self) -> Sample:
         while self._session:
@@ -445,11 +483,13 @@ class Samples(_Iterator, Iterator[Sample]):
                 self.close()
                 if result < 0:
                     raise failure(result, self._error)
+                self.recording._check_follow()
                 break
             struct = self._found.contents
             if struct.type == constants.PERFILE_RECORD_SAMPLE:
                 sample = self._sample(struct)
                 if sample is not None:
+                    self._sampled = self._resolver and sample
                     return sample
         raise StopIteration
 
@@ -470,6 +510,9 @@ class Samples(_Iterator, Iterator[Sample]):
     def close(self) -> None:
         """Ends the reading; the recording is free for others."""
         session, self._session = self._session, None
+        resolver, self._resolver = self._resolver, None
+        if resolver:
+            lib.perfile_resolver_close(resolver)
         if session:
             lib.perfile_session_close(session)
         self._ended()
@@ -483,6 +526,7 @@ class Recording:
         self._driver: Callable[[], Optional[Pass]] = _nobody  # a weak reference: who is forgotten has ended
         self._followed: Callable[[], Optional[Record]] = _nothing  # the record whose payload can be read
         self._events: Dict[int, Event] = {}
+        self._follow: Optional[Follow] = None
         #: where it is from, None when that has no path
         self.path: Optional[str] = None
         pointer, run, temporary = ctypes.c_void_p(), Signals().run, None
@@ -546,6 +590,24 @@ class Recording:
         named = repr(self.path) if self.path is not None else 'without a path'
         return f'<perfile.Recording {named}{"" if self._reader else ", closed"}>'
 
+    def _check_follow(self) -> None:
+        """An exception of the caller's `follow`, which ended the reading, comes out here."""
+        exception, follow = None, self._follow
+        if follow:
+            exception, follow.exception = follow.exception, None
+        if exception:
+            raise exception
+
+    def _repr_html_(self) -> str:
+        """The flame graph, for notebooks; a text where nothing can be drawn."""
+        to = io.BytesIO()
+        try:
+            self.write(to, 'flame', 'svg')
+        except (Error, ValueError) as error:
+            return f'<pre>{html.escape(f"{self!r}: {error}")}</pre>'
+        page = html.escape(to.getvalue().decode('utf-8', 'replace'), quote=True)
+        return f'<iframe srcdoc="{page}" style="width:100%;height:480px;border:0" title="{html.escape(repr(self))}"></iframe>'
+
     # ---- what it says of itself --------------------------------------------------------------------------------------
 
     @property
@@ -594,12 +656,13 @@ class Recording:
         return Records(self)
 
     def samples(self, *, time: Optional[str] = None, cpus: Any = None, pids: Any = None, tids: Any = None,
-                comms: Any = None, events: Any = None) -> Samples:
+                comms: Any = None, events: Any = None, symbols: Optional[Mapping[str, Any]] = None) -> Samples:
         """
         The samples in the order of time, decoded: all, or those that the filter lets pass, which is that of table(). With
-        functions, and for speed: table('samples').rows().
+        `symbols`, {} or members of struct perfile_symbol_options, stack() of the iterator has their functions. For speed:
+        table('samples').rows().
         """
-        return Samples(self, dict(time=time, cpus=cpus, pids=pids, tids=tids, comms=comms, events=events))
+        return Samples(self, dict(time=time, cpus=cpus, pids=pids, tids=tids, comms=comms, events=events), symbols)
 
     def table(self, view: str, *, columns: Any = None, keys: Any = None, time: Optional[str] = None, cpus: Any = None,
               pids: Any = None, tids: Any = None, comms: Any = None, events: Any = None,
@@ -646,13 +709,32 @@ class Recording:
         An output of the library, such as "report", "script", "flame" or "dump", as the command prints it: see
         perfile.outputs(). `to` is a binary file object, a path, or a descriptor. Options are members of struct
         perfile_output_options, the filter as of table(); those of one kind of output are dictionaries: export's are
-        exports={'keys': 'pid,comm'}. 1: the output itself is a finding; else 0.
+        exports={'keys': 'pid,comm'}. A format of export may be given as the kind: 'pprof'. 1: the output itself is a finding;
+        else 0.
         """
-        from ._output import write_output
+        from ._output import export_formats, write_output
+        if format is None and kind in export_formats():
+            kind, format = 'export', kind
         return write_output(self, to, kind, format, progress, options)
 
 
-def open(source: Any, *, strict: bool = False, **limits: int) -> Recording:
+class Follow:
+    """The callback of a recording that is still being written. An exception ends the reading, and is kept."""
+
+    def __init__(self, function: Callable[[], Any]) -> None:
+        self._function = function
+        self.exception: Optional[BaseException] = None
+        self.callback = dict(abi.perfile_open_options._fields_)['follow'](self._called)  # type: ignore[arg-type]
+
+    def _called(self, _: Any) -> int:
+        try:
+            return 1 if self._function() else 0
+        except BaseException as exception:
+            self.exception = exception
+            return 0
+
+
+def open(source: Any, *, strict: bool = False, follow: Optional[Callable[[], Any]] = None, **limits: int) -> Recording:
     """
     Opens a recording.
 
@@ -660,8 +742,15 @@ def open(source: Any, *, strict: bool = False, **limits: int) -> Recording:
                 bytes themselves. Pipes are read from their descriptors: what a file object has of them in its buffer is
                 missed. File objects that are no files of the system are copied to a temporary one
     strict      the first error in the recording ends reading with an exception
+    follow      the recording is still being written: called when all that is there has been read, and waits for more, such as
+                by time.sleep(0.1); true: look again, false: the writer is done
     limits      limit_events, limit_ids ...: see struct perfile_open_options
     """
     options = fill(abi.perfile_open_options(strict=strict), limits, [
         field[0] for field in abi.perfile_open_options._fields_ if not field[0].startswith('limit_')])
-    return Recording(source, options, [])
+    following = Follow(follow) if follow else None
+    if following:
+        options.follow = following.callback
+    recording = Recording(source, options, [following])
+    recording._follow = following
+    return recording

@@ -1,0 +1,138 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""writing.py BUILD: recordings that are written, followed and compared from Python; stacks and symbols; exports by name; notebooks."""
+import io, json, pathlib, subprocess, sys, tempfile, unittest
+
+import binding
+
+binding.hermetic.settle(is_inside=True)
+BUILD = pathlib.Path(sys.argv[1])
+perfile = binding.load(BUILD)
+from perfile import constants  # noqa: E402
+
+
+def write(path, samples, **options):
+    kinds = constants.PERFILE_SAMPLE_IP | constants.PERFILE_SAMPLE_TID | constants.PERFILE_SAMPLE_TIME | constants.PERFILE_SAMPLE_PERIOD | constants.PERFILE_SAMPLE_CALLCHAIN
+    with perfile.Writer(path, **options) as writer:
+        event = writer.event('made', type=constants.PERFILE_TYPE_SOFTWARE, config=constants.PERFILE_COUNT_SW_CPU_CLOCK, sample_type=kinds, sample_id_all=1)
+        writer.feature('HOSTNAME', 'web1')
+        writer.record('MMAP2', misc=constants.PERFILE_MISC_USER, pid=7, tid=7, addr=0x400000, len=0x1000, filename='/opt/prog', id={'pid': 7, 'tid': 7, 'time': 1})
+        writer.record('COMM', pid=7, tid=7, comm='prog', id={'pid': 7, 'tid': 7, 'time': 1})
+        for number in range(samples):
+            writer.sample(event, ip=0x400010, pid=7, tid=7, time=10 + number, period=3, callchain=[constants.PERFILE_CONTEXT_USER, 0x400010, 0x400020])
+
+
+class Writing(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.path = pathlib.Path(folder.name) / 'made.data'
+
+    def test_what_is_written_is_read(self):
+        write(self.path, 3)
+        with perfile.open(self.path) as recording:
+            samples = list(recording.samples())
+            self.assertEqual([(one.time, one.period, one.comm, one.ip) for one in samples], [(10 + number, 3, 'prog', 0x400010) for number in range(3)])
+            self.assertEqual((recording.features['HOSTNAME'], recording.events[0].name), ('web1', 'made'))
+            self.assertEqual(recording.counts.bytes_lost, 0)
+
+    def test_an_exception_leaves_nothing(self):
+        with self.assertRaises(ZeroDivisionError), perfile.Writer(self.path):
+            1 // 0
+        with self.assertRaises(TypeError), perfile.Writer(self.path) as writer:
+            writer.record('COMM', pids=7)
+        self.assertEqual(list(self.path.parent.iterdir()), [])
+
+    def test_a_recording_that_grows_is_followed(self):
+        write(self.path, 5)
+        whole = self.path.read_bytes()
+        with perfile.open(whole) as recording:
+            last = list(recording.records())[-1]
+        growing = self.path.with_name('growing.data')
+        growing.write_bytes(whole[:last.offset])
+        asked = []
+
+        def follow():
+            asked.append(growing.write_bytes(whole))
+            return len(asked) < 2
+        with perfile.open(growing, follow=follow) as recording:
+            self.assertEqual(len(list(recording.records())), len(list(perfile.open(whole).records())))
+
+        def fail():
+            raise KeyError('mine')
+        growing.write_bytes(whole[:last.offset])
+        with perfile.open(growing, follow=fail) as recording, self.assertRaises(KeyError):
+            list(recording.records())
+
+
+class Stacks(unittest.TestCase):
+    def test_stacks_of_samples_are_those_of_the_view(self):
+        with perfile.open(binding.DEMO) as recording:
+            samples = recording.samples(symbols={})
+            found = [[samples.label(frame) for frame in samples.stack()] for _ in samples]
+        rows = subprocess.run([BUILD / 'perfile', 'table', 'samples', '--columns', 'stack', '--format', 'jsonl', binding.DEMO], capture_output=True, text=True, check=True)
+        self.assertEqual(found, [json.loads(row)['stack'] for row in rows.stdout.splitlines()])
+        self.assertGreater(len(found), 100)
+
+    def test_stacks_need_symbols(self):
+        with perfile.open(binding.DEMO) as recording:
+            samples = recording.samples()
+            next(samples)
+            self.assertRaises(perfile.ArgumentError, samples.stack)
+            samples.close()
+
+    def test_symbols_without_a_recording(self):
+        symbolizer = perfile.Symbolizer()
+        binary = symbolizer.add(next((binding.TREE / 'examples/symfs').rglob('workload')))
+        with self.assertRaises(perfile.ArgumentError):
+            symbolizer.add()
+        with perfile.open(binding.TREE / 'examples/workload.perf.data') as recording:
+            profile = recording.profile(flags=constants.PERFILE_STREAM_ADDRESSES, symbols={'symfs': str(binding.TREE / 'examples/symfs')})
+        named = [(frame, profile.functions[frame.function]) for frame in profile.frames if frame.kind == constants.PERFILE_FRAME_USER]
+        found = 0
+        for frame, function in named:
+            if function.name and profile.modules[function.module].short_name == 'workload':
+                self.assertIn(function.name, [symbol.name for symbol in symbolizer.find(binary, frame.address - 1)] + [symbol.name for symbol in symbolizer.find(binary, frame.address)])
+                found += 1
+        self.assertGreater(found, 3)
+
+
+class Comparing(unittest.TestCase):
+    def profile(self, data):
+        with perfile.open(data) as recording:
+            return recording.profile()
+
+    def test_diff(self):
+        demo = self.profile(binding.DEMO)
+        diff = perfile.Diff(demo, [demo], keys='function', noise=0.01)
+        self.assertEqual((len(diff), diff.info.before_count), (len([*diff]), 1))
+        self.assertGreater(len(diff), 3)
+        self.assertEqual({row.difference for row in diff}, {0.0})
+        self.assertEqual(diff.total.before, diff.total.after)
+        self.assertIsInstance(diff.notes, list)
+        with self.assertRaises(perfile.ArgumentError):
+            perfile.Diff(demo, demo, keys='nothing')
+        with self.assertRaises(IndexError):
+            diff[len(diff)]
+
+
+class Outputs(unittest.TestCase):
+    def test_exports_by_name(self):
+        with perfile.open(binding.DEMO) as recording:
+            for name in 'pprof', 'folded', 'speedscope':
+                short, long = io.BytesIO(), io.BytesIO()
+                recording.write(short, name)
+                recording.write(long, 'export', name)
+                self.assertEqual(short.getvalue(), long.getvalue())
+                self.assertTrue(short.getvalue())
+            with self.assertRaises(perfile.ArgumentError):
+                recording.write(io.BytesIO(), 'nothing')
+
+    def test_notebooks_show_the_flame_graph(self):
+        with perfile.open(binding.DEMO) as recording:
+            page = recording._repr_html_()
+        self.assertTrue(page.startswith('<iframe srcdoc="') and '&lt;svg' in page and 'gzip' in page)
+        self.assertIn('&lt;perfile.Recording', recording._repr_html_())
+
+
+binding.main()
