@@ -245,7 +245,8 @@ static bool resolve(struct pf_profile *profile)
     __builtin_prefetch(
         pf_frames_at(&profile->frames, sample->leaf)); /* count_sample asks for it, and frames are many */
     sample->frame_count = 0;
-    const bool enough = append_stack(profile) && (sample->frame_count || append(profile, leaf));
+    const bool enough =
+        (pf_stack_is_leaf(&profile->item) || append_stack(profile)) && (sample->frame_count || append(profile, leaf));
     sample->frames = profile->stack;
     return enough;
 }

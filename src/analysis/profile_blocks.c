@@ -253,13 +253,6 @@ static bool take_fields(const struct pf_blocks *blocks, struct block *block, str
     return keep_more(blocks, block, into);
 }
 
-/* Whether the stack consists of the sampled address alone. */
-static bool is_leaf_alone(const struct perfile_sample *sample, const struct perfile_u64s *user_chain)
-{
-    const uint64_t more = PERFILE_SAMPLE_STACK_USER | PERFILE_SAMPLE_BRANCH_STACK;
-    return !sample->callchain.count && !user_chain->count && !(sample->present & more);
-}
-
 /* Only the space of its address is needed. */
 static bool keep_leaf(struct pf_blocks *blocks, struct block *block, struct block_sample *sample)
 {
@@ -291,8 +284,7 @@ static bool add_sample(struct pf_blocks *blocks, struct block *block)
         sample->flags |= AGAIN;
         return true;
     }
-    return is_leaf_alone(&item->sample, &item->user_chain) ? keep_leaf(blocks, block, sample)
-                                                           : keep_stack(blocks, block, sample);
+    return pf_stack_is_leaf(item) ? keep_leaf(blocks, block, sample) : keep_stack(blocks, block, sample);
 }
 
 static bool is_full(const struct block *block)

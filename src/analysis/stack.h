@@ -56,6 +56,12 @@ static inline bool pf_stack_is_full(const struct pf_delivered *item)
 }
 /* Binaries are needed for it: to unwind a dumped stack, or to see which callers of the leaf are real. */
 bool pf_stack_asks_binaries(const struct pf_delivered *item, const char *arch);
+/* The stack consists of the sampled address alone. */
+static inline bool pf_stack_is_leaf(const struct pf_delivered *item)
+{
+    const uint64_t more = PERFILE_SAMPLE_STACK_USER | PERFILE_SAMPLE_BRANCH_STACK;
+    return !item->sample.callchain.count && !item->user_chain.count && !(item->sample.present & more);
+}
 /* The stack is the callchain as it is. */
 bool pf_stack_is_plain(const struct pf_delivered *item, const char *arch);
 /* Gathers the parts of the stack, which are valid as long as the item. */

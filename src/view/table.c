@@ -590,25 +590,26 @@ void pf_batch_close(struct pf_batch *batch, const struct perfile_allocator *allo
     *batch = (struct pf_batch){.rows = 0};
 }
 
-/* Lists of all rows together are bounded, too. */
-static bool is_full(const struct perfile_table *table)
+static bool has_much_text(const struct perfile_table *table)
 {
-    if (table->rows == table->capacity)
-        return true;
-    for (size_t i = 0; i < table->shown; i++) {
-        const struct pf_vector *one = &table->columns[i];
-        if (one->item_count >= table->max_items || (one->column.fresh && one->dictionary.text_used >= BATCH_TEXT))
+    for (size_t i = 0; i < table->shown; i++)
+        if (table->columns[i].column.fresh && table->columns[i].dictionary.text_used >= BATCH_TEXT)
             return true;
-    }
     return false;
 }
 
+/* Lists of all rows together are bounded, too. */
 static void put_row(struct perfile_table *table)
 {
     struct pf_vector *vector = table->columns;
-    for (const struct pf_vector *end = vector + table->shown; vector < end; vector++)
+    size_t max_items = 0;
+    for (const struct pf_vector *end = vector + table->shown; vector < end; vector++) {
         vector->column.put(table->state, vector);
+        max_items = pf_max(max_items, vector->item_count);
+    }
     table->rows++;
+    table->is_full = table->rows == table->capacity || max_items >= table->max_items ||
+                     (PF_UNLIKELY(table->has_fresh) && has_much_text(table));
 }
 
 static int check_vectors(struct perfile_table *table, struct perfile_error *error)
@@ -641,10 +642,12 @@ static void report_unmatched(struct perfile_table *table)
 static bool begin_rows(struct perfile_table *table)
 {
     table->rows = 0;
+    table->is_full = false;
     if (table->pending != 1)
         return true;
     table->capacity = pf_min_size(table->capacity ? table->max_rows : FIRST_ROWS, table->max_rows);
     for (size_t i = 0; i < table->shown; i++) {
+        table->has_fresh |= table->columns[i].column.fresh;
         if (table->columns[i].column.fresh)
             pf_dictionary_clear(&table->columns[i].dictionary);
         if (!pf_vector_begin(&table->columns[i], table->capacity))
@@ -657,7 +660,7 @@ int pf_table_fill(struct perfile_table *table, struct perfile_error *error)
 {
     if (!begin_rows(table))
         return pf_fail_memory(error, "table");
-    while (table->pending == 1 && !is_full(table)) {
+    while (table->pending == 1 && !table->is_full) {
         table->pending = table->view->next(table->state, &table->error);
         if (table->pending == 1)
             put_row(table);

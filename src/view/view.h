@@ -121,6 +121,8 @@ struct perfile_table {
     size_t max_rows, max_items; /* of a batch */
     size_t capacity;            /* rows of the batch that is filled: the first one is small, as most tables are */
     size_t rows;                /* of the batch that is filled */
+    bool is_full;               /* it has as many rows, items of a list or texts as it may have */
+    bool has_fresh;             /* texts of some columns are for one batch */
     int pending; /* what ended the rows: 1 nothing yet, 0 the end, or an error, which follows the rows before it */
     struct perfile_error error;
     bool reported_unmatched; /* filter values without a match were reported */

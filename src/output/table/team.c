@@ -13,7 +13,7 @@
 
 /* Rows of a piece of text, and items of its lists. */
 enum { PIECE_ROWS = 4096, PIECE_ITEMS = 1 << 17, PIECES_ALONE = 2 };
-enum { BATCHES = 3 }; /* of files of columns, which are large */
+enum { BATCHES = 3, BATCHES_ALONE = 1 }; /* of files of columns, which are large */
 
 struct piece {
     struct pf_batch batch;
@@ -157,7 +157,7 @@ static struct pf_stages *start(struct team *team)
                                                        : team->format->steps ? PF_COUNT(steps)
                                                                              : 1,
                                         .threads = table->options.threads,
-                                        .alone = PIECES_ALONE,
+                                        .alone = is_text ? PIECES_ALONE : BATCHES_ALONE,
                                         .context = team,
                                         .items = team->pieces,
                                         .item_bytes = sizeof(*team->pieces),
