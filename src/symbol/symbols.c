@@ -42,7 +42,6 @@ int pf_symbols_open(struct perfile_reader *reader, const struct pf_find_options 
         return pf_fail_memory(error, "bundle");
     }
     pf_find_read_names(&made->find, reader);
-    made->recent = pf_new(allocator, sizeof(*made->recent) << PF_RECENT_BITS);
     pf_arena_open(&made->arena, allocator);
     pf_segments_open(&made->modules, sizeof(struct pf_module_data), allocator);
     pf_map_open(&made->by_key, allocator);
@@ -168,8 +167,6 @@ void pf_symbols_close(struct pf_symbols *symbols)
     pf_free(symbols->allocator, symbols->kallsyms, symbols->kallsyms_bytes + 1);
     if (symbols->live_code)
         pf_free(symbols->allocator, symbols->live_code, sizeof(*symbols->live_code) << PF_LIVE_CODE_BITS);
-    if (symbols->recent)
-        pf_free(symbols->allocator, symbols->recent, sizeof(*symbols->recent) << PF_RECENT_BITS);
     pf_text_free(symbols->allocator, symbols->cache);
     pf_text_free(symbols->allocator, symbols->archive);
     pf_bundle_unload(&symbols->find);

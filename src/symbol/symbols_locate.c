@@ -44,19 +44,10 @@ static const struct pf_symbol *complete_symbol(const struct pf_symbol_table *tab
 }
 
 /* PF_NO_SYMBOL: none covers the address. */
-static uint32_t symbol_at(struct pf_symbols *symbols, const struct pf_symbol_table *table, uint32_t module,
-                          uint64_t address)
+static uint32_t symbol_at(const struct pf_symbol_table *table, uint64_t address)
 {
-    struct pf_recent_symbol lone = {0};
-    const uint64_t hash = (address ^ (uint64_t)module << 48) * 0x9e3779b97f4a7c15ull;
-    struct pf_recent_symbol *recent = symbols->recent ? &symbols->recent[hash >> (64 - PF_RECENT_BITS)] : &lone;
-    if (recent->module == module + 1 && recent->address == address)
-        return recent->symbol;
     const struct pf_symbol *symbol = complete_symbol(table, pf_symbol_table_find(table, address));
-    *recent = (struct pf_recent_symbol){.address = address,
-                                        .module = module + 1,
-                                        .symbol = symbol ? (uint32_t)(symbol - table->symbols) : PF_NO_SYMBOL};
-    return recent->symbol;
+    return symbol ? (uint32_t)(symbol - table->symbols) : PF_NO_SYMBOL;
 }
 
 /* The mapping may be longer than the code, and lie elsewhere than where it was made. */
@@ -74,15 +65,15 @@ static void locate_code(const struct pf_symbols *symbols, struct pf_module_data 
 }
 
 /* Of a module with a table. */
-static void locate_in_table(struct pf_symbols *symbols, struct pf_module_data *module, const struct perfile_map *map,
-                            uint64_t ip, struct pf_location *location)
+static void locate_in_table(struct pf_module_data *module, const struct perfile_map *map, uint64_t ip,
+                            struct pf_location *location)
 {
     uint64_t address;
     if (!module->table || !pf_module_address(module, map, ip, &address))
         return;
     location->address = module->kind == PF_MODULE_ELF || pf_module_is_vdso(module) ? address : 0;
     location->table_address = address;
-    location->symbol = symbol_at(symbols, module->table, location->module, address);
+    location->symbol = symbol_at(module->table, address);
     if (location->symbol != PF_NO_SYMBOL) {
         location->offset = address - module->table->symbols[location->symbol].start;
         module->public.resolved++;
@@ -113,7 +104,7 @@ bool pf_symbols_locate(struct pf_symbols *symbols, const struct perfile_map *map
     } else if (module->kind == PF_MODULE_JIT) {
         locate_code(symbols, module, map, ip, location);
     } else {
-        locate_in_table(symbols, module, map, ip, location);
+        locate_in_table(module, map, ip, location);
     }
     return true;
 }
@@ -121,12 +112,11 @@ bool pf_symbols_locate(struct pf_symbols *symbols, const struct perfile_map *map
 /* ---- mappings ---- */
 
 /* Whether the loaded module has a symbol there. */
-static bool has_symbol(struct pf_symbols *symbols, const struct pf_module_data *module, uint32_t number,
-                       const struct perfile_map *map, uint64_t ip)
+static bool has_symbol(const struct pf_module_data *module, const struct perfile_map *map, uint64_t ip)
 {
     uint64_t address;
     return module->table && pf_module_address(module, map, ip, &address) &&
-           symbol_at(symbols, module->table, number, address) != PF_NO_SYMBOL;
+           symbol_at(module->table, address) != PF_NO_SYMBOL;
 }
 
 /* Memory, and files that are gone, as the kernel calls them: no other machine has their code. */
@@ -159,7 +149,7 @@ static const struct perfile_map *named_by_perf_map(struct pf_symbols *symbols, c
     uint32_t number;
     const struct perfile_map *all = pf_symbols_perf_map(symbols, map);
     const struct pf_module_data *module = all ? pf_symbols_loaded(symbols, all, &number) : NULL;
-    return module && has_symbol(symbols, module, number, all, ip) ? all : NULL;
+    return module && has_symbol(module, all, ip) ? all : NULL;
 }
 
 static bool is_program(const struct pf_symbols *symbols, struct pf_module_data *module)
@@ -196,7 +186,7 @@ static const struct perfile_map *named_by_other(struct pf_symbols *symbols, cons
         return NULL;
     const struct perfile_map *named =
         may_have_perf_map(symbols, module, map) ? named_by_perf_map(symbols, map, ip) : NULL;
-    return named || has_symbol(symbols, module, number, map, ip) ? named : moved_code(symbols, map);
+    return named || has_symbol(module, map, ip) ? named : moved_code(symbols, map);
 }
 
 /*
@@ -388,7 +378,7 @@ uint32_t pf_symbols_at(struct pf_symbols *symbols, uint32_t number, uint64_t add
     *offset = 0;
     uint32_t symbol = module && module->kind == PF_MODULE_JIT ? 0 : PF_NO_SYMBOL;
     if (module && module->table)
-        symbol = symbol_at(symbols, module->table, number, address);
+        symbol = symbol_at(module->table, address);
     if (symbol == PF_NO_SYMBOL || !pf_symbols_range(symbols, number, symbol, &start, &end) || address < start ||
         address >= end)
         return PF_NO_SYMBOL;

@@ -68,14 +68,6 @@ struct pf_known_map {
 };
 enum { PF_KNOWN_MAP_BITS = 14 };
 
-/* Where a table's symbol was found. */
-struct pf_recent_symbol {
-    uint64_t address; /* the table's */
-    uint32_t module;  /* + 1; 0: nothing */
-    uint32_t symbol;
-};
-enum { PF_RECENT_BITS = 14 };
-
 /* Code that a running process made. */
 struct pf_live_code {
     uint64_t start;
@@ -116,7 +108,6 @@ struct pf_symbols {
     struct pf_embedded embedded;
     struct pf_jit *jit;              /* may be NULL */
     struct pf_live_code *live_code;  /* by a hash; NULL: not asked for yet */
-    struct pf_recent_symbol *recent; /* by a hash; processes have the same code at many addresses */
 };
 
 /* NULL: there is no such module. */
