@@ -17,17 +17,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define PF_COMMAND(name) extern const struct pf_command pf_command_##name;
-#include "commands.def"
-#undef PF_COMMAND
-
-const struct pf_command *const pf_commands[] = {
-#define PF_COMMAND(name) &pf_command_##name,
-#include "commands.def"
-#undef PF_COMMAND
-    NULL,
-};
-
 /*
  * Whoever closed standard output means to lose what is printed, not to find it in the next file that is opened.
  * Opened the wrong way round, the missing descriptors still fail when they are used.
@@ -122,7 +111,7 @@ static int run_verb(const struct pf_command *command, char **arguments, struct p
 
     if (record)
         return pf_preset_run(command, arguments, record, settings);
-    if (command == &pf_command_check && pf_features_asked(arguments))
+    if (!strcmp(command->name, "check") && pf_features_asked(arguments))
         return pf_features_check(arguments);
     int status = choose_verb(&command, &arguments);
     if (status)

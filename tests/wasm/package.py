@@ -111,6 +111,8 @@ class Test:
         path.write_bytes(b'not a recording')
         answer = self.ask(call='report', args=[], file=str(path))
         self.expect('open() of what is not a recording', (answer['status'], 'perf.data' in answer['errors']), (1, True))
+        answer = self.ask(args=['record', '--', 'true'], file=str(path))
+        self.expect('a verb of the machine', (answer['status'], 'only reads recordings' in answer['errors']), (2, True))
         answer = self.ask(call='report', args=['--no-such-option'], file=str(path))
         self.expect('an unknown option', (answer['status'], '--no-such-option' in answer['errors']), (1, True))
 
