@@ -16,8 +16,7 @@
 #define PROGRAM "/proc/self/exe"
 
 /* Relative to the folder of the program: as it is installed, in an archive, and in a checkout. */
-static const char *const positions[] = {"../share/perfile/perfile.html", "perfile.html",
-                                        "../build-wasm/perfile.html"};
+static const char *const positions[] = {"../share/perfile/perfile.html", "perfile.html", "../build-wasm/perfile.html"};
 
 /* Opens the first page that is there; NULL: there is none. */
 static FILE *open_page(void)
@@ -66,9 +65,10 @@ static int run(const struct pf_command *command, struct pf_settings *settings)
     if (status)
         return status;
     if (!page) {
-        pf_message("%s: this installation is without it: there is no share/perfile/perfile.html beside the program's bin; "
-                   "./dev wasm in the sources of perfile makes it as build-wasm/perfile.html",
-                   command->name);
+        pf_message(
+            "%s: this installation is without it: there is no share/perfile/perfile.html beside the program's bin; "
+            "./dev wasm in the sources of perfile makes it as build-wasm/perfile.html",
+            command->name);
         return PF_STATUS_UNREADABLE;
     }
     if (settings->viewer)

@@ -116,7 +116,9 @@ package()
     cp "$folder/build/perfile.js" "$to/command.mjs"
     cp "$folder/build/perfile.wasm" "$tree/LICENSE" "$to"
     (cd "$to" && npm pack --silent --pack-destination "$folder")
-    node "$tree/packaging/wasm/page/make.mjs" "$to" "$tree/src/output/flame/viewer" "$folder/perfile.html"
+    say "the page"
+    zopfli --i15 -c "$to/perfile.wasm" >"$folder/perfile.wasm.gz" # browsers unpack nothing that is smaller
+    node "$tree/packaging/wasm/page/make.mjs" "$to" "$folder/perfile.wasm.gz" "$tree/src/output/flame/viewer" "$folder/perfile.html"
 }
 
 [ -e "$prefix/complete" ] || libraries

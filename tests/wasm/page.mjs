@@ -49,6 +49,32 @@ async function testFrame(page) {
   equal("both are dark", [await inner("frame.documentElement.className"), await page.evaluate("document.documentElement.className")], ["dark", "dark"]);
 }
 
+/* What was shown before stays, and the next run has a worker again. */
+async function testCancel(page) {
+  const before = await page.evaluate("perfilePage.made.get('flame').line");
+  await page.evaluate(`(async () => { const run = perfilePage.choose("flame", "dump demo.perf.data");
+    while (!("busy" in document.documentElement.dataset)) await new Promise(done => setTimeout(done));
+    await new Promise(done => setTimeout(done));
+    document.querySelector("#cancel").click();
+    await run; })()`);
+  equal("after cancelling", await page.evaluate("[perfilePage.made.get('flame').line, document.querySelector('#busy').hidden]"), [before, true]);
+  await page.evaluate("perfilePage.choose('info', 'info demo.perf.data')");
+  like("the next command", await page.text("#view pre"), /^format/);
+}
+
+/* A page that is small has joined samples: the time that is selected in it is read again. */
+async function testDetail(page) {
+  await page.evaluate("perfilePage.choose('flame', 'flame --format html --page-size 1K demo.perf.data')");
+  await page.evaluate(`new Promise((done, fail) => { const until = Date.now() + 20000, look = () => !document.querySelector("#detail").hidden ? done()
+    : Date.now() > until ? fail(new Error("nothing is cut")) : setTimeout(look, 10); look(); })`);
+  await page.evaluate("document.querySelector('#detail').click()");
+  like("without a selection", await page.text("#messages"), /^Select a time/);
+  await page.evaluate("document.querySelector('#view iframe').contentWindow.location.hash = '#time=50000000-100000000'");
+  await page.evaluate("document.documentElement.removeAttribute('data-shown'); document.querySelector('#detail').click()");
+  await shown(page);
+  equal("the selected time", await page.evaluate("perfilePage.made.get('flame').line"), "flame --format html --time +0.050000000,+0.100000000 demo.perf.data");
+}
+
 /* As a drop: files in a DataTransfer. */
 const drop = (page, target, names) => page.evaluate(`(async () => { const all = new DataTransfer(), kept = perfilePage.open.recordings.flatMap(({ files }) => Object.values(files));
   for (const name of ${JSON.stringify(names)}) all.items.add(new File([await (globalThis.bytes ??= kept[0]).arrayBuffer()], name, { lastModified: all.items.length }));
@@ -77,6 +103,8 @@ equal("the first screen", [await page.text("h1"), await page.evaluate("document.
 for (const job of jobs) await testSame(page, job);
 const other = await fresh(400, 700);
 await testFrame(other);
+await testCancel(other);
+await testDetail(other);
 await testDrops(other);
 await testWrong(await fresh());
 for (const { errors, requests } of pages) {

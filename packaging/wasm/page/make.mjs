@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// make.mjs NPM VIEWER OUT.html: the page that opens recordings, of the files in this folder and of the npm package's folder.
+// make.mjs NPM WASM.gz VIEWER OUT.html: the page that opens recordings, of the files in this folder and of the npm package's folder.
 // The sheet of colours is that of the viewer's style sheet, so that both are one page to look at.
+import { execFileSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { gzipSync } from 'node:zlib'
 
-const [npm, viewer, out] = process.argv.slice(2), here = dirname(fileURLToPath(import.meta.url))
+const [npm, wasm, viewer, out] = process.argv.slice(2), here = dirname(fileURLToPath(import.meta.url))
 const read = (folder, name) => readFileSync(join(folder, name), 'utf8')
 
 /** A module as a part of one script: what it imports stands before it. Browsers refuse workers of modules in pages from files. */
@@ -17,18 +17,17 @@ function part(name, imports = /^import .*\n/gm) {
         throw new Error(`${name}: ${left[0]}`)
     return text
 }
-/** Without comments that are lines of their own, and indents. */
-const short = text => text.replace(/^\s*\/\*[^]*?\*\/\s*$/gm, '').replace(/^\s*\/\/.*$/gm, '').replace(/^\s+/gm, '')
+const short = input => execFileSync('terser', ['--compress', '--mangle'], { input, encoding: 'utf8' })
 
 const index = part('index.mjs').replace(/^const \{ default: make \} = await import\('\.\/command\.mjs'\)$/m, 'const make = perfile')
-const worker = ['(async () => {', part('command.mjs'), short(index), short(part('worker.mjs')), '})()'].join('\n')
+const worker = short(['(async () => {', part('command.mjs'), index, part('worker.mjs'), '})()'].join('\n'))
 const script = ['client.mjs', 'symbols.mjs'].map(name => part(name)).join('\n') + read(here, 'page.js')
 const colours = read(viewer, 'viewer.css').match(/^:root[^{]*\{[^}]*\}/gm).slice(0, 2).join('\n')
 const parts = {
-    css: colours + '\n' + short(read(here, 'page.css')),
+    css: colours + '\n' + read(here, 'page.css').replace(/^\s+/gm, ''),
     worker,
-    wasm: gzipSync(readFileSync(join(npm, 'perfile.wasm')), { level: 9 }).toString('base64'),
-    js: short(script),
+    wasm: readFileSync(wasm).toString('base64'),
+    js: short(`(() => {\n${script}\n})()`),
 }
 for (const [name, text] of Object.entries(parts))
     if (/<\/script|<!--/i.test(text))

@@ -145,9 +145,34 @@ function pageOf(bytes) {
         inner.close()
         takeDrops(frame.contentWindow)
         followTheme(inner)
+        followCut(frame)
         frame.contentWindow.focus()
     }
     return frame
+}
+/*
+ * A large recording does not fit into a page: its samples are joined, its lightest stacks are cut. Here the recording is at hand: the
+ * time that is selected in the picture is read again, and is a picture of its own.
+ */
+function followCut(frame) {
+    const cut = frame.contentDocument.getElementById('cut')
+    if (!cut)
+        return
+    frame.look = () => { $('detail').hidden = frame.hidden || !cut.children.length }
+    new MutationObserver(frame.look).observe(cut, { childList: true })
+    $('detail').onclick = () => {
+        const [, from, to] = new URLSearchParams(frame.contentWindow.location.hash.slice(1)).get('time')?.match(/^([\d.]+)-([\d.]+)$/) ?? []
+        if (to)
+            return chooseTime(from, to)
+        $('messages').textContent = 'Select a time in the picture first: drag over its timeline.'
+        $('messages').hidden = false
+    }
+}
+/* In ns since the first sample. With a time of its own the first sample is another one: what is selected there is added to it. */
+async function chooseTime(from, to) {
+    const line = await lineOf(VIEWS[0]), [, start = 0] = made.get('flame').line.match(/ --time \+([\d.]+),/) ?? []
+    const at = ns => `+${(Number(start) + ns / 1e9).toFixed(9)}`
+    return choose('flame', line.replace('--format html', `--format html --time ${at(from)},${at(to)}`))
 }
 const imageOf = bytes => element('iframe', { title: 'The picture', src: URL.createObjectURL(new Blob([bytes], { type: 'image/svg+xml' })) })
 function textOf(bytes) {
@@ -179,10 +204,11 @@ async function perform(line) {
     return { done, failed: done.status > 1 && !done.stdout.length }
 }
 
-async function makeView(id, line) {
+async function makeView(id, asked) {
+    const usual = await lineOf(VIEWS.find(view => view.id === id)), line = asked ?? usual, isUsual = line === usual
     const { done, failed } = await perform(line)
     const isPicture = !failed && isPage(done.stdout)
-    made.set(id, { line, nodes: failed ? [] : nodesOf(done), shown: done.stdout, failed, messages: isPicture ? '' : done.stderr.trim(), isPicture })
+    made.set(id, { line, isUsual, nodes: failed ? [] : nodesOf(done), shown: done.stdout, failed, messages: isPicture ? '' : done.stderr.trim(), isPicture })
 }
 
 /* ---- views ---- */
@@ -200,7 +226,9 @@ function show(id) {
         node.fill?.()
     }
     $('command').value = view.line
-    $('commandbox').hidden = id === 'flame' && view.isPicture && !$('commandbox').dataset.wanted
+    $('commandbox').hidden = view.isPicture && view.isUsual
+    $('detail').hidden = true
+    view.nodes.forEach(node => node.look?.())
     $('keep').hidden = view.isPicture || !view.shown.length
     $('messages').textContent = view.messages
     $('messages').hidden = !view.messages
@@ -218,7 +246,7 @@ async function choose(id, line) {
     const older = made.get(id)
     if (line || !older) {
         try {
-            await makeView(id, line ?? await lineOf(VIEWS.find(view => view.id === id)))
+            await makeView(id, line)
         } catch (error) {
             if (error instanceof Cancelled)
                 return cancelled(id)
