@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: MIT
+# shellcheck shell=bash
+# Libraries compiled from Debian's sources, for systems of which Debian has no packages: build.sh of wasm and windows.
+# It is read by a script that has set
+#   tree      the checkout
+#   folder    where sources are unpacked, in sources/
+#   prefix    where the libraries are made: lib/, lib/pkgconfig/, include/, and in objects/ what they are linked of
+#   jobs      processors to use
+#   compiler  the compiler, an array of words: flags may follow
+#   archiver
+#   for_size  yes: what does not read records is compiled for size; it may be unset
+
+say()
+{
+    printf '== %s\n' "$*"
+}
+
+# The sources of packages, unpacked in $folder/sources/NAME-VERSION: apt-get brings them from where the packages of this
+# machine come from.
+fetch()
+{
+    local apt archive lists=$folder/apt
+
+    mkdir -p "$lists/parts" "$lists/lists/partial" "$folder/sources"
+    cat /etc/apt/sources.list.d/*.sources 2>/dev/null | sed 's/^Types: deb$/Types: deb-src/' >"$lists/parts/all.sources" || true
+    cat /etc/apt/sources.list /etc/apt/sources.list.d/*.list 2>/dev/null | sed -n 's/^deb /deb-src /p' >"$lists/parts/all.list" || true
+    apt=(apt-get -qq -o Dir::Etc::SourceList=/dev/null -o "Dir::Etc::SourceParts=$lists/parts"
+        -o "Dir::State::Lists=$lists/lists" -o APT::Sandbox::User=root)
+    cd "$folder/sources"
+    "${apt[@]}" update
+    "${apt[@]}" source --download-only "$@"
+    for archive in *.orig.tar.gz *.orig.tar.xz *.orig.tar.bz2; do
+        [ ! -e "$archive" ] || tar -xf "$archive"
+    done
+    cd "$folder"
+}
+
+# archive NAME FOLDER FLAGS...: lib/NAME.a of the sources whose names come on standard input, relative to the folder. Those that
+# match $small are compiled for size where $for_size says so.
+archive()
+{
+    local name=$1 from=$2 objects=$prefix/objects/$1
+
+    shift 2
+    say "$name"
+    rm -rf "$objects"
+    mkdir -p "$objects" "$prefix/lib/pkgconfig" "$prefix/include"
+    (cd "$from" && small=${for_size:+${small:-}} xargs -P "$jobs" -I{} bash -c 'level=-O2; [[ $1 != $small ]] || level="-Os -DZSTD_NO_INLINE"
+        cd "$(dirname "$1")" && "${@:3}" $level -c "$(basename "$1")" -o "$2/$(echo "$1" | tr / _).o"' \
+        bash {} "$objects" "${compiler[@]}" -w -std=gnu11 "$@")
+    rm -f "$prefix/lib/$name.a"
+    "$archiver" rcs "$prefix/lib/$name.a" "$objects"/*.o
+}
+
+# describe NAME VERSION LIBRARY: for pkg-config
+describe()
+{
+    printf 'Name: %s\nDescription: %s\nVersion: %s\nLibs: -L%s/lib -l%s\nCflags: -I%s/include\n' "$1" "$1" "$2" "$prefix" "$3" "$prefix" \
+        >"$prefix/lib/pkgconfig/$1.pc"
+}
+
+# unpacked NAME: the folder of its sources
+unpacked()
+{
+    echo "$folder/sources/$1"-*/
+}
+
+make_zlib()
+{
+    local from
+
+    from=$(unpacked zlib)
+    printf '%s.c\n' adler32 compress crc32 deflate inffast inflate inftrees trees uncompr zutil | archive libz "$from"
+    cp -p "$from"/zlib.h "$from"/zconf.h "$prefix/include"
+    describe zlib "$(sed -n 's/^#define ZLIB_VERSION "\(.*\)"/\1/p' "$from/zlib.h")" z
+}
+
+make_zstd()
+{
+    local from
+
+    from=$(unpacked zstd)
+    (cd "$from/lib" && ls common/*.c compress/*.c decompress/*.c) | small='compress/*' archive libzstd "$from/lib" -DZSTD_DISABLE_ASM "-I$from/lib"
+    cp -p "$from"/lib/zstd.h "$from"/lib/zstd_errors.h "$prefix/include"
+    describe libzstd "$(basename "$from" | sed 's/zstd-//')" zstd
+}
+
+# Without the parts that know machines and processes: see packaging/elfutils.
+make_elfutils()
+{
+    local from
+
+    from=$(unpacked elfutils)
+    cp "$tree/packaging/elfutils/rest.c" "$from/lib/elfutils_rest.c"
+    mkdir -p "$prefix/include/elfutils"
+    (cd "$from" && cp -p libelf/libelf.h libelf/gelf.h libelf/elf.h libdw/dwarf.h "$prefix/include" &&
+        cp -p libdw/libdw.h libdwelf/libdwelf.h libelf/elf-knowledge.h version.h "$prefix/include/elfutils")
+    (cd "$from" && ls libelf/*.c libdw/*.c libdwelf/*.c lib/next_prime.c lib/elfutils_rest.c) |
+        small='*' archive libelfutils "$from" -D_GNU_SOURCE -DHAVE_CONFIG_H "-I$tree/packaging/elfutils" -I. -I../lib -I../libelf -I../libdw -I../libebl -I../libdwelf \
+            -I../libdwfl "-I$prefix/include"
+    describe libelf "$(basename "$from" | sed 's/elfutils-//')" elfutils
+    describe libdw "$(basename "$from" | sed 's/elfutils-//')" elfutils
+}
+
+# make_once PACKAGE NAME: by make_NAME, unless it is described already
+make_once()
+{
+    [ -e "$prefix/lib/pkgconfig/$1.pc" ] || "make_$2"
+}
