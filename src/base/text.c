@@ -228,8 +228,8 @@ void pf_put_unsigned(struct pf_text *text, uint64_t value)
 void pf_put_grouped(struct pf_text *text, uint64_t value)
 {
     char digits[20], *at = pf_text_reserve(text, 26);
-    const long count = pf_digits(digits, value) - digits;
-    for (long i = 0; i < count; i++) {
+    const ptrdiff_t count = pf_digits(digits, value) - digits;
+    for (ptrdiff_t i = 0; i < count; i++) {
         if (i && (count - i) % 3 == 0)
             *at++ = ',';
         *at++ = digits[i];

@@ -20,7 +20,7 @@
 
 enum {
     TAR_BLOCK = 512,
-    PATH_MAX = 4096,
+    PATH_CAPACITY = 4096,
     NAME_CAPACITY = 100,
     HEX_CAPACITY = 2 * 20 + 1,
     READ_BYTES = 1 << 16,
@@ -173,7 +173,7 @@ static bool is_plain(const char *name)
         if ((length == 1 && part[0] == '.') || (length == 2 && memcmp(part, "..", 2) == 0))
             return false;
     }
-    return *name && strlen(name) < PATH_MAX;
+    return *name && strlen(name) < PATH_CAPACITY;
 }
 
 static const char *leaf_of(const char *name, const char *path)
@@ -183,14 +183,14 @@ static const char *leaf_of(const char *name, const char *path)
 
 static bool put_leaf(struct archive *a, const char *folder, const char *leaf, const char *path)
 {
-    char member[PATH_MAX + HEX_CAPACITY + 32];
+    char member[PATH_CAPACITY + HEX_CAPACITY + 32];
     snprintf(member, sizeof(member), "%s/%s", folder, leaf);
     return put_file(a, path, member);
 }
 
 static void put_link(struct archive *a, const char *folder, const char *hex)
 {
-    char member[HEX_CAPACITY + 16], target[PATH_MAX + HEX_CAPACITY + 8];
+    char member[HEX_CAPACITY + 16], target[PATH_CAPACITY + HEX_CAPACITY + 8];
     snprintf(member, sizeof(member), ".build-id/%.2s/%s", hex, hex + 2);
     snprintf(target, sizeof(target), "../../%s", folder);
     put_member(a, member, TYPE_LINK, 0, target);
@@ -204,7 +204,7 @@ static void miss(struct archive *a, const char *name)
 
 static bool put_found(struct archive *a, const char *name, const char *hex, const struct pf_found *found)
 {
-    char folder[PATH_MAX + HEX_CAPACITY];
+    char folder[PATH_CAPACITY + HEX_CAPACITY];
     snprintf(folder, sizeof(folder), "%s/%s", name + strspn(name, "/"), hex);
     if (!found->path || !is_plain(name) || !put_leaf(a, folder, leaf_of(name, found->path), found->path))
         return false;

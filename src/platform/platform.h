@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the code needs of an operating system beyond C and POSIX. Each system has one file here; nothing outside of this
- * folder asks which system it is compiled for.
+ * What the code needs of an operating system beyond C and POSIX. Each system has one file here, and Windows a folder,
+ * with the part of POSIX that the code uses; nothing outside of this folder asks which system it is compiled for.
  */
 #ifndef PF_PLATFORM_PLATFORM_H
 #define PF_PLATFORM_PLATFORM_H
@@ -12,7 +12,7 @@
  * system cannot. */
 int pf_platform_exchange(int folder, const char *a, const char *b);
 
-/* Sorts as qsort does; `compare` gets the context as its third argument. */
+/* Sorts as qsort does; `compare` gets the context as its third argument. Equal items stay in their order. */
 void pf_platform_sort(void *items, size_t count, size_t bytes,
                       int (*compare)(const void *a, const void *b, void *context), void *context);
 

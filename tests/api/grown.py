@@ -19,7 +19,7 @@ LIBRARIES = {
     'libperfile': (('platform', 'base', 'io', 'schema', 'format', 'model', 'hwtrace', 'edit', 'record'), ['-lzstd', '-pthread']),
     'libperfile-analysis': (('platform', 'base', 'hwtrace', 'symbol', 'analysis', 'view', 'output'), ['-lelf', '-ldw', '-lz', '-lzstd', '-ldl', '-lm', '-pthread']),
 }
-ELSEWHERE = {'web.c', 'absent.c'}  # of other systems
+ELSEWHERE = {'web.c', 'sort.c', 'absent.c'}  # of other systems
 PROGRAMS = {'grown': ['libperfile'], 'grown_analysis': ['libperfile-analysis', 'libperfile']}
 RECORDING = 'examples/demo.perf.data'
 FLAGS = ['-std=gnu11', '-O0', '-w', '-fPIC', '-D_GNU_SOURCE', '-fvisibility=hidden']
@@ -62,7 +62,8 @@ def make_libraries(source, build, to, version, jobs, compiler):
     """With the names that programs look for, in the folder `to`."""
     flags = [*FLAGS, f'-DPF_VERSION_TEXT="{version}"', f'-I{to}', f'-I{to}/include', f'-I{source}/src']
     sources = {path: to / '-'.join(path.relative_to(source / 'src').with_suffix('.o').parts)
-               for path in sorted((source / 'src').glob('**/*.c')) if not path.name.startswith('gen_') and path.name not in ELSEWHERE}
+               for path in sorted((source / 'src').glob('**/*.c')) if not path.name.startswith('gen_') and path.name not in ELSEWHERE
+               and path.parent.name != 'windows'}
     sources[build / 'src/output/viewer.c'] = to / 'output-viewer.o'
     with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
         list(pool.map(lambda path: run([*compiler, *flags, '-c', path, '-o', sources[path]]), sources))

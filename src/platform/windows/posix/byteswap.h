@@ -1,0 +1,9 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef PF_WINDOWS_BYTESWAP_H
+#define PF_WINDOWS_BYTESWAP_H
+
+#define bswap_16(value) __builtin_bswap16(value)
+#define bswap_32(value) __builtin_bswap32(value)
+#define bswap_64(value) __builtin_bswap64(value)
+
+#endif

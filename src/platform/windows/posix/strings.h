@@ -1,0 +1,7 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef PF_WINDOWS_STRINGS_H
+#define PF_WINDOWS_STRINGS_H
+
+#include <string.h>
+
+#endif

@@ -1,0 +1,7 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef PF_WINDOWS_TERMIOS_H
+#define PF_WINDOWS_TERMIOS_H
+
+#include <sys/ioctl.h>
+
+#endif
