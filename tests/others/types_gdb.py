@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Are the types of data those that a debugger sees? types_gdb.py PERFILE ASSEMBLE COUNT PROGRAM...
+"""Are the types of data those that a debugger sees? types_gdb.py PERFILE ASSEMBLE COUNT INPUT PROGRAM...
 
-Each PROGRAM is run by gdb, which stops at up to COUNT of its instructions that access memory, when they run for the first time.
-There the address of the operand is compared with the objects of the variables in scope and those that they point to, through up
+Each PROGRAM is run by gdb with the file INPUT as its input, and stops at up to COUNT of its instructions that access memory, when
+they run for the first time. There the address of the operand is compared with the objects of the variables in scope and those that they point to, through up
 to three pointers: perfile's type and offset must be one of them. An address in none of them says nothing. Skipped without gdb.
 """
 import csv
@@ -17,6 +17,9 @@ import sys
 import tempfile
 
 HERE = pathlib.Path(__file__).resolve()
+sys.path.append(str(HERE.parent.parent))
+import hermetic
+
 SKIPPED = 77
 HEAD = '''attr type=1 config=0 sample_type=IP|TID|TIME|PERIOD sample_id_all=1 name="cpu-clock"
 record COMM pid=7 tid=7 comm="prog" | pid=7 tid=7 time=10
@@ -36,10 +39,10 @@ def last_parts(name):
 
 
 def plain(name):
-    """A type without what the two write differently: namespaces, const, tags, sizes of arrays."""
+    """A type without what the two write differently: namespaces, const, tags, sizes of arrays, {...} for no name."""
     name = re.sub(r'\b(short|long)( unsigned)? int\b', r'\2 \1', re.sub(r'\(anonymous namespace\)::', '', name))
     name = re.sub(r'\b(struct|class|union|enum|const|volatile)\b', '', re.sub(r'\[\d*\]', '[]', name))
-    return re.sub(r'\s', '', last_parts(name))
+    return re.sub(r'\s|\{\.\.\.\}', '', last_parts(name))
 
 
 # ---- in gdb
@@ -161,7 +164,7 @@ def run_in_gdb(gdb):
     counts, wrong = {'same': 0, 'other': 0, 'nothing': 0, 'no operand': 0, 'not reached': 0}, []
     for setting in 'pagination off', 'confirm off', 'debuginfod enabled off', 'height 0', 'print object off':
         gdb.execute(f'set {setting}')
-    gdb.execute('starti > /dev/null')
+    gdb.execute(f"starti > /dev/null < {os.environ['PERFILE_TYPES_INPUT']}")
     points = {}
     for address in answers:
         points[int(address, 16)] = gdb.Breakpoint(f'*{address}', internal=True)
@@ -210,15 +213,16 @@ def answers_for(perfile, assemble, program, folder):
         for at in range(address, address + size):
             text += SAMPLE % (base + at, time)
             time += 1
-    recording.write_bytes(subprocess.check_output([assemble], input=text.encode()))
+    recording.write_bytes(subprocess.check_output([assemble], input=text.encode(), env=hermetic.environment()))
     rows = subprocess.check_output([perfile, 'table', 'instructions', '--format', 'csv', '--columns', '+data_type', recording],
-                                   text=True, stderr=subprocess.DEVNULL)
+                                   text=True, stderr=subprocess.DEVNULL, env=hermetic.environment())
     return {hex(base + int(row['address'])): row['data_type'] for row in csv.DictReader(rows.splitlines())
             if row['data_type'] and not row['data_type'].startswith('(')}
 
 
 def main():
-    perfile, assemble, count, *programs = sys.argv[1:]
+    hermetic.settle()
+    perfile, assemble, count, given, *programs = sys.argv[1:]
     if not shutil.which('gdb'):
         print('skipped: gdb: it is not installed')
         sys.exit(SKIPPED)
@@ -229,7 +233,7 @@ def main():
             answers = answers_for(perfile, assemble, program.resolve(), folder)
             step = max(1, len(answers) // int(count))
             (folder / 'answers').write_text(json.dumps(dict(list(answers.items())[::step][:int(count)])))
-            environment = dict(os.environ, PERFILE_TYPES=str(folder / 'answers'), PERFILE_TYPES_OUT=str(folder / 'out'))
+            environment = dict(hermetic.environment(), PERFILE_TYPES_INPUT=given, PERFILE_TYPES=str(folder / 'answers'), PERFILE_TYPES_OUT=str(folder / 'out'))
             subprocess.run(['gdb', '-q', '-nx', '-batch', '-x', HERE, program.resolve()], env=environment,
                            stdout=subprocess.DEVNULL, stderr=sys.stderr, check=False)
             counts, wrong = json.loads((folder / 'out').read_text())
@@ -239,6 +243,7 @@ def main():
             for verdict, number in counts.items():
                 total[verdict] = total.get(verdict, 0) + number
     print('all', total)
+    sys.exit(total['other'] > 0 or total['same'] < int(count) // 4)
 
 
 if 'PERFILE_TYPES' in os.environ:

@@ -724,7 +724,7 @@ class Follow:
     def __init__(self, function: Callable[[], Any]) -> None:
         self._function = function
         self.exception: Optional[BaseException] = None
-        self.callback = dict(abi.perfile_open_options._fields_)['follow'](self._called)  # type: ignore[arg-type]
+        self.callback = dict(abi.perfile_open_options._fields_)['follow'](self._called)  # type: ignore[arg-type, call-arg]
 
     def _called(self, _: Any) -> int:
         try:

@@ -10,6 +10,7 @@ struct pf_tags {
     struct pf_report report; /* its columns, and what they need; it has no rows */
     struct perfile_output_options options;
     struct perfile_report_options report_options;
+    struct perfile_symbol_options symbol_options;
     const struct pf_report_column *columns[PF_TAGS_MAX];
     size_t count;
     struct pf_pairs numbers; /* of keys, and frames if a column shows them */
@@ -77,7 +78,8 @@ struct pf_tags *pf_tags_open(struct perfile_reader *reader, const struct perfile
     if (!tags)
         return NULL;
     tags->addresses = addresses;
-    tags->options = (struct perfile_output_options){.allocator = allocator, .report = &tags->report_options};
+    tags->options = (struct perfile_output_options){
+        .allocator = allocator, .report = &tags->report_options, .symbols = &tags->symbol_options};
     pf_report_start(&tags->report, reader, &tags->options);
     pf_pairs_open(&tags->numbers, allocator);
     return tags;
