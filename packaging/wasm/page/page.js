@@ -204,11 +204,16 @@ async function perform(line) {
     return { done, failed: done.status > 1 && !done.stdout.length }
 }
 
+/* A picture has its own notices; this one says what can be done about it here. */
+function missingOf(messages) {
+    const missing = /no symbols for (.*?): the files are not on this machine/.exec(messages)
+    return missing ? `No names of ${missing[1]}: drop these files here, or their debug files.` : ''
+}
 async function makeView(id, asked) {
     const usual = await lineOf(VIEWS.find(view => view.id === id)), line = asked ?? usual, isUsual = line === usual
     const { done, failed } = await perform(line)
     const isPicture = !failed && isPage(done.stdout)
-    made.set(id, { line, isUsual, nodes: failed ? [] : nodesOf(done), shown: done.stdout, failed, messages: isPicture ? '' : done.stderr.trim(), isPicture })
+    made.set(id, { line, isUsual, nodes: failed ? [] : nodesOf(done), shown: done.stdout, failed, messages: isPicture ? missingOf(done.stderr) : done.stderr.trim(), isPicture })
 }
 
 /* ---- views ---- */
@@ -230,6 +235,7 @@ function show(id) {
     $('detail').hidden = true
     view.nodes.forEach(node => node.look?.())
     $('keep').hidden = view.isPicture || !view.shown.length
+    $('theme').hidden = view.isPicture // which has a switch of its own
     $('messages').textContent = view.messages
     $('messages').hidden = !view.messages
     $('messages').className = view.failed ? 'failed' : ''
