@@ -31,6 +31,21 @@ static inline void fuzz_touch(const void *data, uint64_t bytes)
     __asm__ volatile("" : : "r"(all)); /* it is used, says this */
 }
 
+/* A choice that depends on the input alone. */
+static inline uint64_t fuzz_next_chance(uint64_t *chance)
+{
+    *chance = *chance * 6364136223846793005 + 1442695040888963407;
+    return *chance >> 33;
+}
+
+static inline uint64_t fuzz_chance_of(const uint8_t *data, size_t bytes)
+{
+    uint64_t chance = 14695981039346656037u;
+    for (size_t i = 0; i < bytes; i++)
+        chance = (chance ^ data[i]) * 1099511628211;
+    return chance;
+}
+
 /* NULL is allowed. */
 static inline void fuzz_touch_text(const char *text)
 {

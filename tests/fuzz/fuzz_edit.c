@@ -4,11 +4,9 @@
  * just opened, or that has read all records and stored what they say. The result is read again. With fuzz_verb only the
  * forms of that edit are tested; with FUZZ_EVERY, for many inputs, one of so many forms for each.
  */
-#include "fuzz.h"
+#include "output_file.h"
 
 #include <ftw.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include "../split_part.h"
 
@@ -58,21 +56,12 @@ static void make_folder(void)
     atexit(remove_folder);
 }
 
-static int file(void)
-{
-    static int fd = -1;
-    if (fd < 0)
-        fd = memfd_create("out", MFD_CLOEXEC);
-    FUZZ_REQUIRE(fd >= 0 && lseek(fd, 0, SEEK_SET) == 0);
-    return fd;
-}
-
 static struct perfile_writer *open_writer(const struct perfile_writer_options *how)
 {
     struct perfile_writer *writer;
     if (how->mode != PERFILE_MODE_DIRECTORY) {
-        FUZZ_REQUIRE(ftruncate(file(), 0) == 0);
-        FUZZ_REQUIRE(perfile_writer_open_fd(file(), how, &writer, NULL) == 0);
+        FUZZ_REQUIRE(ftruncate(fuzz_output_file(), 0) == 0);
+        FUZZ_REQUIRE(perfile_writer_open_fd(fuzz_output_file(), how, &writer, NULL) == 0);
         return writer;
     }
     if (!*folder)
@@ -88,8 +77,9 @@ static void read_again(const struct perfile_writer_options *how)
     struct perfile_open_options open = fuzz_options();
     struct perfile_reader *reader;
     struct perfile_error error;
-    FUZZ_REQUIRE((how->mode == PERFILE_MODE_DIRECTORY ? perfile_open_path(directory, &open, &reader, &error)
-                                                      : perfile_open_fd(file(), &open, &reader, &error)) == 0);
+    FUZZ_REQUIRE((how->mode == PERFILE_MODE_DIRECTORY
+                      ? perfile_open_path(directory, &open, &reader, &error)
+                      : perfile_open_fd(fuzz_output_file(), &open, &reader, &error)) == 0);
     fuzz_walk(reader, true);
     perfile_close(reader);
 }

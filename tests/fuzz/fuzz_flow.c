@@ -9,6 +9,7 @@
 #include "fuzz.h"
 
 #include "hwtrace/flow_samples.h"
+#include "opencsd_quirks.h"
 
 enum { HEAD_BYTES = 4, CODE_UNIT = 16, MAX_STEPS = 1 << 17, MAX_SAMPLED = 1 << 10, THREADS = 3 };
 #define USER_CODE UINT64_C(0x401000)
@@ -17,21 +18,6 @@ enum { HEAD_BYTES = 4, CODE_UNIT = 16, MAX_STEPS = 1 << 17, MAX_SAMPLED = 1 << 1
 static const char *const letters[] = {
     "", "i1ibxwpye", "i1il", "i5il4", "i3ig", "i100nsgl2", "cre", "s5bl1024", "i2tye-o", "i0nsg1024l8",
 };
-
-const char *__lsan_default_suppressions(void);
-const char *__asan_default_options(void);
-
-/* Each decoder of libopencsd 1.3.3 loses 32 bytes. */
-const char *__lsan_default_suppressions(void)
-{
-    return "leak:libstdc++";
-}
-
-/* And it may count down from a number that it has not set, which takes seconds where that is not zero. */
-const char *__asan_default_options(void)
-{
-    return "malloc_fill_byte=0:max_malloc_fill_size=65536";
-}
 
 struct input {
     const uint8_t *code, *trace;

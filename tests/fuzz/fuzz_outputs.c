@@ -140,26 +140,12 @@ static const struct member output_members[] = {
     MEMBER(output_options, code, YES, 0, NULL),
 };
 
-static uint64_t next(uint64_t *chance)
-{
-    *chance = *chance * 6364136223846793005 + 1442695040888963407;
-    return *chance >> 33;
-}
-
-static uint64_t chance_of(const uint8_t *data, size_t bytes)
-{
-    uint64_t chance = 14695981039346656037u;
-    for (size_t i = 0; i < bytes; i++)
-        chance = (chance ^ data[i]) * 1099511628211;
-    return chance;
-}
-
 /* One of the values, at a position of its own among the texts of these options. */
 static const char *pick(const char *values, uint64_t *chance)
 {
     static char texts[128][64];
     static size_t used;
-    uint64_t skipped = next(chance) % 8;
+    uint64_t skipped = fuzz_next_chance(chance) % 8;
     const char *at = values, *bar;
     while ((bar = strchr(at, '|')) && skipped--)
         at = bar + 1;
@@ -172,8 +158,9 @@ static void set_member(void *options, const struct member *member, uint64_t *cha
 {
     static const uint64_t numbers[] = {0, 1, 2, 3, 40, 100, 4096, UINT32_MAX, UINT64_MAX};
     uint8_t *to = (uint8_t *)options + member->offset;
-    const unsigned flags = (unsigned)((next(chance) & next(chance)) & (2 * member->highest - 1));
-    const uint64_t number = numbers[next(chance) % COUNT(numbers)];
+    const unsigned flags =
+        (unsigned)((fuzz_next_chance(chance) & fuzz_next_chance(chance)) & (2 * member->highest - 1));
+    const uint64_t number = numbers[fuzz_next_chance(chance) % COUNT(numbers)];
     const bool yes = true;
     const char *text = member->values ? pick(member->values, chance) : NULL;
     if (member->kind == FLAGS)
@@ -190,7 +177,7 @@ static void set_member(void *options, const struct member *member, uint64_t *cha
 static void set_members(void *options, const struct member *members, size_t count, uint64_t *chance)
 {
     for (size_t i = 0; i < count; i++)
-        if (members[i].kind == FLAGS || next(chance) % 4 == 0)
+        if (members[i].kind == FLAGS || fuzz_next_chance(chance) % 4 == 0)
             set_member(options, &members[i], chance);
 }
 
@@ -272,7 +259,7 @@ static void write_by_chance(const uint8_t *data, size_t bytes, const struct perf
     set_members(&exports, export_members, COUNT(export_members), chance);
     set_members(&options, output_members, COUNT(output_members), chance);
     options.symbols = &fuzz_no_symbols;
-    options.filter = next(chance) % 4 ? NULL : &filter;
+    options.filter = fuzz_next_chance(chance) % 4 ? NULL : &filter;
     options.flame = &flame;
     options.report = &report;
     options.events = &events;
@@ -281,7 +268,7 @@ static void write_by_chance(const uint8_t *data, size_t bytes, const struct perf
     options.dump = &dump;
     options.stat = &stat;
     options.exports = &exports;
-    changes.compute = (uint32_t)(next(chance) % (PERFILE_CHANGES_WEIGHTED + 1));
+    changes.compute = (uint32_t)(fuzz_next_chance(chance) % (PERFILE_CHANGES_WEIGHTED + 1));
     options.changes = &changes;
     write_output(data, bytes, info, &options);
 }
@@ -354,7 +341,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 {
     struct perfile_output_options options = PERFILE_OUTPUT_OPTIONS_INIT;
     const struct perfile_output_info *info;
-    uint64_t chance = chance_of(data, bytes);
+    uint64_t chance = fuzz_chance_of(data, bytes);
     options.count = true;
     options.symbols = &fuzz_no_symbols;
     for (size_t i = 0; (info = perfile_output_at(i)); i++) {
@@ -363,7 +350,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
             write_scripts(data, bytes, info);
         if (strcmp(info->kind, "report") == 0)
             write_hierarchy(data, bytes, info);
-        if (next(&chance) % 2)
+        if (fuzz_next_chance(&chance) % 2)
             write_by_chance(data, bytes, info, &chance);
     }
     const struct perfile_view_info *view;

@@ -8,27 +8,15 @@
 
 #include <perfile/edit.h>
 
+#include "output_file.h"
+#include "opencsd_quirks.h"
+
 enum { PROGRAM_MAX = 1 << 20 };
 
 static const char *const paths[] = {"synthetic/prog", "data/local/tmp/etm_test_loop"};
 static const char *const letters[] = {
     "", "i1ibxwpye", "i1il", "i5il4e", "i3ig", "i100nsgl2", "cre", "s5bl1024", "i2tye-o", "i0nsg1024l", "fmtaM", "qZbe",
 };
-
-const char *__lsan_default_suppressions(void);
-const char *__asan_default_options(void);
-
-/* Each decoder of libopencsd 1.3.3 loses 32 bytes. */
-const char *__lsan_default_suppressions(void)
-{
-    return "leak:libstdc++";
-}
-
-/* And it may count down from a number that it has not set, which takes seconds where that is not zero. */
-const char *__asan_default_options(void)
-{
-    return "malloc_fill_byte=0:max_malloc_fill_size=65536";
-}
 
 static const char *folder(void);
 
@@ -56,20 +44,6 @@ static const char *folder(void)
     return is_made;
 }
 
-static uint64_t next(uint64_t *chance)
-{
-    *chance = *chance * 6364136223846793005 + 1442695040888963407;
-    return *chance >> 33;
-}
-
-static uint64_t chance_of(const uint8_t *data, size_t bytes)
-{
-    uint64_t chance = 14695981039346656037u;
-    for (size_t i = 0; i < bytes; i++)
-        chance = (chance ^ data[i]) * 1099511628211;
-    return chance;
-}
-
 /* ---- the program ------------------------------------------------------------------------------------------------- */
 
 static size_t read_program(uint8_t *program)
@@ -90,12 +64,13 @@ static void put_program(uint64_t *chance)
     static bool is_read, is_damaged = true;
     bytes = is_read ? bytes : read_program(program);
     is_read = true;
-    const size_t changes = bytes && next(chance) % 2 ? 1 + next(chance) % 4 : 0;
+    const size_t changes = bytes && fuzz_next_chance(chance) % 2 ? 1 + fuzz_next_chance(chance) % 4 : 0;
     if (!changes && !is_damaged)
         return; /* as it is there */
     memcpy(damaged, program, bytes);
     for (size_t i = 0; i < changes; i++)
-        damaged[next(chance) % (next(chance) % 2 ? pf_min(bytes, (size_t)512) : bytes)] = (uint8_t)next(chance);
+        damaged[fuzz_next_chance(chance) % (fuzz_next_chance(chance) % 2 ? pf_min(bytes, (size_t)512) : bytes)] =
+            (uint8_t)fuzz_next_chance(chance);
     is_damaged = changes;
     for (size_t i = 0; i < PF_COUNT(paths); i++)
         fuzz_write_file(folder(), paths[i], damaged, bytes);
@@ -150,21 +125,12 @@ static void write_output(struct perfile_reader *reader, const char *kind, const 
     perfile_close(reader);
 }
 
-static int file(void)
-{
-    static int fd = -1;
-    if (fd < 0)
-        fd = memfd_create("out", MFD_CLOEXEC);
-    FUZZ_REQUIRE(fd >= 0 && lseek(fd, 0, SEEK_SET) == 0);
-    return fd;
-}
-
 /* What was written opens, and all of it can be read. */
 static void read_again(void)
 {
     const struct perfile_open_options open = fuzz_options();
     struct perfile_reader *reader;
-    FUZZ_REQUIRE(perfile_open_fd(file(), &open, &reader, NULL) == 0);
+    FUZZ_REQUIRE(perfile_open_fd(fuzz_output_file(), &open, &reader, NULL) == 0);
     fuzz_walk(reader, true);
     perfile_close(reader);
 }
@@ -178,7 +144,8 @@ static void write_samples(struct perfile_reader *reader, const char *itrace)
     struct perfile_writer *writer;
     if (!reader)
         return;
-    FUZZ_REQUIRE(ftruncate(file(), 0) == 0 && perfile_writer_open_fd(file(), &how, &writer, NULL) == 0);
+    FUZZ_REQUIRE(ftruncate(fuzz_output_file(), 0) == 0 &&
+                 perfile_writer_open_fd(fuzz_output_file(), &how, &writer, NULL) == 0);
     FUZZ_REQUIRE(perfile_code_open(reader, symbols(), &code, NULL) == 0);
     options.itrace = itrace;
     options.read_code = perfile_code_read;
@@ -197,12 +164,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 {
     static const char *const fields[] = {NULL, "comm,tid,time,ip,sym,addr,flags,insn,brstackinsn",
                                          "event,period,ip,ipc"};
-    uint64_t chance = chance_of(data, bytes);
+    uint64_t chance = fuzz_chance_of(data, bytes);
     put_program(&chance);
-    const char *itrace = letters[next(&chance) % PF_COUNT(letters)];
-    write_output(open_trace(data, bytes, itrace), "script", "text", fields[next(&chance) % PF_COUNT(fields)]);
-    write_output(open_trace(data, bytes, itrace), "report", next(&chance) % 2 ? "text" : "json", NULL);
-    write_output(open_trace(data, bytes, NULL), "dump", next(&chance) % 2 ? "text" : "json", NULL);
+    const char *itrace = letters[fuzz_next_chance(&chance) % PF_COUNT(letters)];
+    write_output(open_trace(data, bytes, itrace), "script", "text",
+                 fields[fuzz_next_chance(&chance) % PF_COUNT(fields)]);
+    write_output(open_trace(data, bytes, itrace), "report", fuzz_next_chance(&chance) % 2 ? "text" : "json", NULL);
+    write_output(open_trace(data, bytes, NULL), "dump", fuzz_next_chance(&chance) % 2 ? "text" : "json", NULL);
     write_samples(open_trace(data, bytes, NULL), itrace);
     return 0;
 }
