@@ -5,7 +5,7 @@ Every driver calls settle() first, and tests that are not in Python are run by t
 servers for debug information and the width of terminals are then the same everywhere, and programs of the build folder see no files
 of the machine (walls.c). What a test wants to differ it names: environment(TERM='xterm').
 """
-import argparse, atexit, os, pathlib, re, shutil, signal, site, subprocess, sys, sysconfig, tempfile, time
+import argparse, atexit, functools, os, pathlib, re, shutil, signal, site, subprocess, sys, sysconfig, tempfile, time
 
 # what programs need in order to run at all (loaders, emulators), and what tests are told
 KEPT = ('PATH', 'TMPDIR', 'LD_LIBRARY_PATH', 'QEMU_LD_PREFIX', 'MALLOC_PERTURB_', 'MESON_EXE_WRAPPER', 'PERFILE_SERVED', 'PERFILE_CORPUS',
@@ -85,9 +85,18 @@ def build_walls(is_inside):
     INSIDE.update(inside(link, folders))
 
 
+@functools.cache
+def plain_shim(shim):
+    link = plain_link(shim)
+    atexit.register(shutil.rmtree, os.path.dirname(link), ignore_errors=True)
+    return link
+
+
 def preloaded(shim):
     """The variables with which a program loads this library and the walls."""
-    return {'LD_PRELOAD': ':'.join([str(shim), *([WALLS['LD_PRELOAD']] if WALLS else [])])}
+    path = os.path.abspath(shim)
+    plain = plain_shim(path) if ' ' in path else path
+    return {'LD_PRELOAD': ':'.join([plain, *([WALLS['LD_PRELOAD']] if WALLS else [])])}
 
 
 def settle(is_inside=False):

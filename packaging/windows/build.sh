@@ -57,6 +57,7 @@ pkgconfig = 'pkg-config'
 exe_wrapper = 'true'
 [properties]
 pkg_config_libdir = '$prefix/lib/pkgconfig'
+libraries = '$prefix/lib'
 [built-in options]
 c_args = [$(words "${flags[@]}" "${quiet[@]}")]
 [host_machine]

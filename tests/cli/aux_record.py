@@ -4,7 +4,7 @@
 
 No hardware is involved: the bytes are those of recordings in DATA, and what is recorded must decode to the same.
 """
-import pathlib, re, shutil, signal, struct, subprocess, sys, time
+import pathlib, re, signal, struct, subprocess, sys, time
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent))
 import hermetic
@@ -79,7 +79,7 @@ def play_of(path, pieces=1, copies=1):
 class Machine:
     def __init__(self, folder):
         self.folder, self.sys, self.log = folder, folder / 'devices', folder / 'log'
-        self.shim = shutil.copy(SHIM, folder) # LD_PRELOAD cannot name paths with spaces
+        self.shim = SHIM
         for pmu, files in PMUS.items():
             for name, text in files.items():
                 path = self.sys / pmu / name

@@ -1658,6 +1658,10 @@ pub struct perfile_filter {
     pub events: *const ::std::os::raw::c_char,
     pub off_cpu: *const ::std::os::raw::c_char,
     pub calls: *const ::std::os::raw::c_char,
+    pub switch_on: *const ::std::os::raw::c_char,
+    pub switch_off: *const ::std::os::raw::c_char,
+    pub shows_switches: bool,
+    pub counting: *mut bool,
 }
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
@@ -2076,6 +2080,12 @@ pub const PERFILE_ANNOTATE_LINES: perfile_annotate_flags = 4;
 pub const PERFILE_ANNOTATE_HITS: perfile_annotate_flags = 8;
 pub const PERFILE_ANNOTATE_GLOBAL: perfile_annotate_flags = 16;
 pub const PERFILE_ANNOTATE_ARROWS: perfile_annotate_flags = 32;
+pub const PERFILE_ANNOTATE_TYPES: perfile_annotate_flags = 64;
+pub const PERFILE_ANNOTATE_TYPE_STAT: perfile_annotate_flags = 128;
+pub const PERFILE_ANNOTATE_INSN_STAT: perfile_annotate_flags = 256;
+pub const PERFILE_ANNOTATE_CODE_TYPES: perfile_annotate_flags = 512;
+pub const PERFILE_ANNOTATE_SAMPLES: perfile_annotate_flags = 1024;
+pub const PERFILE_ANNOTATE_PERIODS: perfile_annotate_flags = 2048;
 pub type perfile_annotate_flags = ::std::os::raw::c_uint;
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
@@ -2090,6 +2100,7 @@ pub struct perfile_annotate_options {
     pub width: u64,
     pub disassemble: perfile_disassemble,
     pub disassemble_context: *mut ::std::os::raw::c_void,
+    pub data_type: *const ::std::os::raw::c_char,
 }
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
@@ -4119,7 +4130,14 @@ pub struct perfile_recorder_options {
     >,
     pub note_context: *mut ::std::os::raw::c_void,
     pub stage: *const perfile_recorder_stage,
+    pub aux_bytes: u64,
+    pub aux_sample_bytes: u64,
+    pub aux_mode: ::std::os::raw::c_uint,
 }
+pub const PERFILE_RECORDER_AUX_ALL: perfile_recorder_aux = 0;
+pub const PERFILE_RECORDER_AUX_SNAPSHOTS: perfile_recorder_aux = 1;
+pub const PERFILE_RECORDER_AUX_LAST_SNAPSHOT: perfile_recorder_aux = 2;
+pub type perfile_recorder_aux = ::std::os::raw::c_uint;
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
 pub struct perfile_recorder {
@@ -4201,6 +4219,8 @@ pub struct perfile_recorder_counts {
     pub wakeups: u64,
     pub bytes: u64,
     pub written: u64,
+    pub aux_bytes: u64,
+    pub aux_truncated: u64,
 }
 extern "C" {
     pub fn perfile_recorder_counts_get(
@@ -4344,6 +4364,7 @@ pub struct perfile_annotation_options {
     pub syntax: *const ::std::os::raw::c_char,
     pub disassemble: perfile_disassemble,
     pub disassemble_context: *mut ::std::os::raw::c_void,
+    pub data_types: bool,
 }
 extern "C" {
     pub fn perfile_annotation_open(
@@ -4472,6 +4493,7 @@ pub struct perfile_listing_line {
     pub reached: u64,
     pub cycles: u64,
     pub cycle_count: u64,
+    pub data_type: *const ::std::os::raw::c_char,
 }
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
