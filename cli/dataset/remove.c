@@ -512,20 +512,29 @@ static bool is_chosen(const struct choice *choice, const struct pf_added *added)
            (!choice->recording || !strcmp(choice->recording, added->id));
 }
 
+/* Since 1970, in the Gregorian calendar; the month 13 is January of the next year. */
+static uint64_t days_until(unsigned year, unsigned month, unsigned day)
+{
+    enum { DAYS_OF_YEAR_0 = 719468, DAYS_OF_400_YEARS = 146097 };
+    const unsigned from_march = (month + 9) % 12, years = year + (month > 12) - (month <= 2 || month > 12);
+    const unsigned of_400 = years % 400, day_of_year = (153 * from_march + 2) / 5 + day - 1;
+
+    return years / 400 * DAYS_OF_400_YEARS + of_400 * 365 + of_400 / 4 - of_400 / 100 + day_of_year - DAYS_OF_YEAR_0;
+}
+
 /* "2026-01-31", "2026-01-31T12" or "2026-01-31T12:30", in UTC. */
 static bool take_date(const char *text, uint64_t *ns)
 {
-    static const char *const forms[] = {"%Y-%m-%d", "%Y-%m-%dT%H", "%Y-%m-%dT%H:%M"};
+    unsigned year, month, day, hour = 0, minute = 0;
+    int end = 0;
+    const int count =
+        sscanf(text, "%4u-%2u-%2u%n%*[T]%2u%n:%2u%n", &year, &month, &day, &end, &hour, &end, &minute, &end);
 
-    for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++) {
-        struct tm tm = {0};
-        const char *end = strptime(text, forms[i], &tm);
-        const time_t seconds = end && !*end ? timegm(&tm) : -1;
-        *ns = (uint64_t)seconds * 1000000000u;
-        if (seconds >= 0)
-            return true;
-    }
-    return false;
+    if (count < 3 || text[end] || strpbrk(text, "+ ") || year < 1970 || year > 2500 || month - 1 > 11 || hour > 23 ||
+        minute > 59 || day - 1 >= days_until(year, month + 1, 1) - days_until(year, month, 1))
+        return false;
+    *ns = ((days_until(year, month, day) * 24 + hour) * 60 + minute) * 60 * 1000000000u;
+    return true;
 }
 
 static int take_choice(const struct pf_command *command, const struct pf_settings *settings, struct choice *choice)
