@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Preloaded into the command by compacting.py: it is killed before its STOP_AT'th call that changes a file or a folder,
- * or after its STOP_AFTER'th exchange of folders, and does not wait. NO_EXCHANGE: the file system has no exchange of
+ * or after its STOP_BEHIND'th exchange of folders, and does not wait. NO_EXCHANGE: the file system has no exchange of
  * names.
  */
 #include <dlfcn.h>
