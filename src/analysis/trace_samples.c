@@ -309,6 +309,7 @@ static void start(void *context, struct perfile_session *session, struct pf_jit 
     trace->code.session = session;
     trace->waiting = NULL;
     pf_decoding_restart(trace->decoding);
+    pf_decoding_use_threads(trace->decoding, use->threads, 0);
     if (use->merges)
         pf_decoding_merge(trace->decoding);
     if (!use->with_history)

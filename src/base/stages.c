@@ -1,13 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/stages.h"
 
-#include <pthread.h>
-#ifdef __linux__
-#include <sched.h>
-#endif
-#include <signal.h>
-
 #include "base/bytes.h"
+#include "base/workers.h"
 
 struct thread {
     struct pf_stages *stages;
@@ -94,38 +89,22 @@ static void *run(void *argument)
     return NULL;
 }
 
-/* Threads on one processor only take turns. */
-static bool has_processors(void)
-{
-#ifdef __linux__
-    cpu_set_t set;
-    return sched_getaffinity(0, sizeof(set), &set) != 0 || CPU_COUNT(&set) > 1; /* more than it can count: it fails */
-#else
-    return true;
-#endif
-}
-
-/* Signals are for the threads of the program. */
 static void start_threads(struct pf_stages *stages)
 {
     const unsigned threads = stages->plan.threads;
-    const unsigned count = threads > 1 && has_processors() ? (unsigned)pf_min(threads, PF_THREADS_MAX) - 1 : 0;
-    sigset_t all, before;
+    const unsigned count = threads > 1 && pf_has_processors() ? (unsigned)pf_min(threads, PF_THREADS_MAX) - 1 : 0;
     stages->started = true;
     if (!count)
         return;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
     pthread_mutex_lock(&stages->lock);
     for (unsigned i = 0; i < count; i++) {
         struct thread *thread = &stages->threads[i];
         *thread = (struct thread){.stages = stages, .worker = i + 1};
-        if (pthread_create(&thread->id, NULL, run, thread) != 0)
+        if (!pf_thread_start(&thread->id, run, thread))
             break;
         stages->thread_count++;
     }
     pthread_mutex_unlock(&stages->lock);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
 struct pf_stages *pf_stages_open(const struct pf_stages_plan *plan, const struct perfile_allocator *allocator)

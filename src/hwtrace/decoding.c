@@ -10,11 +10,18 @@
 #include "base/heap.h"
 #include "base/locale.h"
 #include "base/map.h"
+#include "base/stages.h"
 #include "hwtrace/flow_samples.h"
+#include "hwtrace/flow_spans.h"
 #include "hwtrace/records.h"
 #include "hwtrace/slice.h"
 
-enum { ID_STEP = 1000000000, MAX_LOST = 4096 };
+enum {
+    ID_STEP = 1000000000,
+    MAX_LOST = 4096,
+    MIN_BYTES = 64 * 1024, /* of a queue: for fewer, threads take longer to start than to decode */
+    MAX_AHEAD = 64,        /* of decoding that is ahead, in pieces of all queues */
+};
 #define AFTER_ALL (UINT64_MAX - 1) /* a time after that of every record */
 
 /* What a queue of a trace of the flow has besides. */
@@ -24,6 +31,7 @@ struct flow_parts {
     struct pf_flow_code code;
     struct pf_flow_samples samples;
     struct pf_flow_bytes bytes;
+    struct pf_flow_spans *spans; /* NULL: nothing is decoded ahead */
 };
 
 /* A queue of the trace while it is decoded. */
@@ -57,6 +65,9 @@ struct pf_decoding {
     struct perfile_time_conv clock;
     struct pf_itrace itrace;
     struct pf_code_source source;
+    unsigned threads;
+    size_t min_bytes;           /* of what one thread decodes at a time; 0: as many as is good */
+    struct pf_workers *workers; /* NULL: there is no other thread */
     uint64_t passed; /* records since the last sample of `instructions` */
     bool started;
     uint64_t first, last;      /* times of samples: others are not required */
@@ -269,6 +280,28 @@ static bool open_flow(struct pf_decoding *decoding, struct queue *queue)
     return true;
 }
 
+/* Queues share the threads. Without memory to decode ahead it is done without. */
+static void open_spans(struct pf_decoding *decoding, struct queue *queue)
+{
+    const struct pf_flow_decoder *flow = decoding->decoder->flow;
+    const size_t share = pf_max(MAX_AHEAD / decoding->found.count, 1);
+    const struct pf_flow_spans_setup setup = {
+        .allocator = decoding->allocator,
+        .workers = decoding->workers,
+        .decoder = flow,
+        .queue = {.walk = &queue->walk,
+                  .code = &queue->parts->code,
+                  .bytes = &queue->parts->bytes,
+                  .recording = &decoding->recording},
+        .state = queue->parts->flow,
+        .stream = &queue->stream,
+        .count = (unsigned)pf_min(share, 2 * pf_min(decoding->threads, PF_THREADS_MAX) + 1),
+        .min_bytes = decoding->min_bytes,
+    };
+    if (decoding->workers && queue->stream.queue->bytes >= (decoding->min_bytes ? decoding->min_bytes : MIN_BYTES))
+        queue->parts->spans = pf_flow_spans_open(&setup);
+}
+
 static int open_queue(struct pf_decoding *decoding, size_t index, struct perfile_error *error)
 {
     struct queue *queue = &decoding->queues[index];
@@ -286,6 +319,8 @@ static int open_queue(struct pf_decoding *decoding, size_t index, struct perfile
     const bool opened = pf_aux_walk_open(&queue->walk, decoding->allocator) &&
                         pf_aux_stream_open(&queue->stream, &decoding->found, &decoding->found.items[index]) &&
                         queue->item && (!decoder->flow || open_flow(decoding, queue));
+    if (opened && decoder->flow)
+        open_spans(decoding, queue);
     return opened ? 0 : pf_fail_memory(error, "trace");
 }
 
@@ -293,6 +328,8 @@ static void close_queue(struct pf_decoding *decoding, struct queue *queue)
 {
     if (!queue->is_open)
         return;
+    if (queue->parts)
+        pf_flow_spans_close(queue->parts->spans);
     pf_aux_walk_close(&queue->walk);
     pf_aux_stream_close(&queue->stream);
     pf_free(decoding->allocator, queue->item, item_bytes(decoding->decoder));
@@ -312,6 +349,8 @@ static int seek_in_run(struct pf_decoding *decoding, struct queue *queue, uint64
 {
     const struct pf_aux_decoder *decoder = decoding->decoder;
     queue->next_event = 0;
+    if (queue->parts && queue->parts->spans)
+        return pf_flow_spans_seek(queue->parts->spans, cycles, error);
     return decoder->flow ? decoder->flow->seek(queue->parts->flow, cycles, error)
                          : decoder->next(&queue->walk, queue->item, cycles, error);
 }
@@ -322,6 +361,8 @@ static void start_run(struct pf_decoding *decoding, struct queue *queue, const s
     pf_aux_walk_restart(&queue->walk);
     if (decoding->decoder->flow)
         decoding->decoder->flow->restart(queue->parts->flow, buffer->reference);
+    if (queue->parts && queue->parts->spans)
+        pf_flow_spans_start_run(queue->parts->spans);
 }
 
 /* When the last byte that was read had been written, as far as AUX records say: else after all records. */
@@ -362,7 +403,11 @@ static int seek(struct pf_decoding *decoding, struct queue *queue, struct perfil
     queue->time = decoding->decoder->without_clock
                       ? time_of_piece(decoding, queue)
                       : pf_aux_time(&decoding->clock, decoding->decoder->timeless ? queue->buffer->reference : cycles);
-    return !is_late(decoding, queue);
+    if (PF_LIKELY(!is_late(decoding, queue)))
+        return 1;
+    if (queue->parts && queue->parts->spans)
+        pf_flow_spans_settle(queue->parts->spans);
+    return 0;
 }
 
 /* Where samples do not depend on those before, reading starts at a synchronization before the first that counts. */
@@ -407,6 +452,8 @@ static int begin(struct pf_decoding *decoding, struct perfile_error *error)
 {
     int result = 0;
     decoding->started = true;
+    if (decoding->decoder->flow && decoding->decoder->flow->ahead)
+        decoding->workers = pf_workers_open(decoding->threads, decoding->allocator);
     for (size_t i = 0; i < decoding->found.count && result == 0; i++)
         result = begin_queue(decoding, i, error);
     return result;
@@ -433,6 +480,8 @@ static void change_thread(struct pf_decoding *decoding, struct queue *queue, int
 {
     queue->tid = tid;
     queue->pid = process_of(decoding, tid);
+    if (queue->parts->spans && PF_UNLIKELY(pf_flow_code_is_full(&queue->parts->code)))
+        pf_flow_spans_settle(queue->parts->spans);
     pf_flow_code_enter(&queue->parts->code, queue->pid);
     pf_flow_samples_enter(&queue->parts->samples, tid);
 }
@@ -587,10 +636,12 @@ static int next_of_flow(struct pf_decoding *decoding, struct queue *queue, struc
                         struct perfile_error *error)
 {
     struct pf_flow_samples *samples = &queue->parts->samples;
+    struct pf_flow_spans *spans = queue->parts->spans;
     int made, result;
     while ((made = pf_flow_samples_next(samples)) == PF_FLOW_SAMPLE_NONE) {
         do {
-            result = decoding->decoder->flow->next(queue->parts->flow, &samples->step, error);
+            result = spans ? pf_flow_spans_next(spans, &samples->step, error)
+                           : decoding->decoder->flow->next(queue->parts->flow, &samples->step, error);
         } while (result > 0 && pf_flow_samples_merge(samples));
         if (result <= 0)
             return result;
@@ -899,6 +950,12 @@ void pf_decoding_limit(struct pf_decoding *decoding, uint64_t first, uint64_t la
     decoding->last = decoding->itrace.timeless ? UINT64_MAX : last;
 }
 
+void pf_decoding_use_threads(struct pf_decoding *decoding, unsigned threads, size_t min_bytes)
+{
+    decoding->threads = threads;
+    decoding->min_bytes = min_bytes;
+}
+
 void pf_decoding_use_code(struct pf_decoding *decoding, const struct pf_code_source *source)
 {
     decoding->source = *source;
@@ -908,11 +965,14 @@ static void close_queues(struct pf_decoding *decoding)
 {
     for (size_t i = 0; decoding->queues && i < decoding->found.count; i++)
         close_queue(decoding, &decoding->queues[i]);
+    pf_workers_close(decoding->workers);
+    decoding->workers = NULL;
 }
 
 void pf_decoding_restart(struct pf_decoding *decoding)
 {
     decoding->merges = false;
+    decoding->threads = 0;
     decoding->first = 0;
     decoding->last = UINT64_MAX;
     if (!decoding->started)

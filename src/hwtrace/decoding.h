@@ -40,6 +40,11 @@ void pf_decoding_merge(struct pf_decoding *decoding);
  * asked for. As pf_decoding_merge.
  */
 void pf_decoding_limit(struct pf_decoding *decoding, uint64_t first, uint64_t last);
+/*
+ * So many threads may decode, the caller's included; what is decoded does not depend on it. `min_bytes` is how much of
+ * the trace one of them decodes at a time, 0: as much as is good. As pf_decoding_merge.
+ */
+void pf_decoding_use_threads(struct pf_decoding *decoding, unsigned threads, size_t min_bytes);
 /* Where code is read from; without it no flow is decoded. To be called before the first record is taken. */
 void pf_decoding_use_code(struct pf_decoding *decoding, const struct pf_code_source *source);
 

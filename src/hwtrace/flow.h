@@ -23,6 +23,8 @@ struct pf_code_source {
     void *context;
 };
 
+enum { PF_FLOW_LINE = 64 /* bytes of a processor's cache that move together */ };
+
 /* Instructions one after the other, of which only the last one can go elsewhere. */
 struct pf_flow_block {
     uint64_t space, start;
@@ -32,9 +34,13 @@ struct pf_flow_block {
     uint32_t count;  /* of instructions: at least 1 */
     uint8_t flow;    /* enum pf_x86_flow, of the last one. PF_X86_ON: the block that follows has to be looked up */
     bool is_64;
-    struct pf_flow_block *chained; /* with the same hash */
-    /* While samples are merged: how often all of it ran, how often its last instruction branched, and which ran next. */
-    uint64_t runs, branches;
+    struct pf_flow_block *chained; /* with the same hash; atomic */
+    /*
+     * While samples are merged: how often all of it ran, how often its last instruction branched, and which ran next.
+     * Other threads may read what is above, and are not disturbed.
+     */
+    _Alignas(PF_FLOW_LINE) uint64_t runs;
+    uint64_t branches;
     struct pf_flow_block *ran_next;
     uint8_t bytes[]; /* of each instruction */
 };
@@ -43,9 +49,13 @@ struct pf_flow_code {
     const struct perfile_allocator *allocator;
     struct pf_code_source source;
     struct pf_arena arena;
-    struct pf_flow_block **slots; /* by the first bits of the hash */
+    struct pf_flow_block **slots; /* by the first bits of the hash; atomic */
     unsigned slot_bits;
+    struct pf_flow_slots *outgrown; /* that views may still use */
     size_t block_count;
+    bool is_view; /* of the code that another thread has; no blocks are made, */
+    bool missed;  /* but this notes that one was not there */
+    bool has_views;
     int32_t pid;           /* of the process that is entered */
     uint64_t user, kernel; /* its spaces */
 };
@@ -54,8 +64,15 @@ struct pf_flow_code {
 bool pf_flow_code_open(struct pf_flow_code *code, const struct perfile_allocator *allocator,
                        const struct pf_code_source *source);
 void pf_flow_code_close(struct pf_flow_code *code);
+/* So much was decoded that entering a process discards it: there must not be any views then. */
+bool pf_flow_code_is_full(const struct pf_flow_code *code);
 /* From now on code is that of this process, with its mappings as they are now. Blocks that were found are not valid. */
 void pf_flow_code_enter(struct pf_flow_code *code, int32_t pid);
+/*
+ * What was decoded so far of the process that is entered, and more of it later, for one other thread to find. It is
+ * not closed.
+ */
+struct pf_flow_code pf_flow_code_view(struct pf_flow_code *code);
 /* The block from this address on; NULL: its code is not available, or not an instruction, or memory is short. */
 struct pf_flow_block *pf_flow_code_find(struct pf_flow_code *code, uint64_t address, bool is_64);
 
@@ -157,12 +174,40 @@ struct pf_flow_setup {
 /* Of the flags of a branch in a branch stack: that it was predicted. */
 enum { PF_FLOW_STACK_PREDICTED = 1 << 1 };
 
+/*
+ * Decoding from synchronizations on, before what comes before them is decoded. What the state will be after one is
+ * guessed from its packets; when decoding gets there, the guess is compared with the state that it came to.
+ */
+struct pf_flow_ahead {
+    /*
+     * Reads the packets of the synchronization that the walk is at, and sets the state, which was opened. `known` is
+     * one of the same queue. False: there is none with which decoding can begin, or not all of it.
+     */
+    bool (*guess)(void *state, const void *known);
+    /* What was decoded from the guess on is what would be decoded from this state on, apart from times. */
+    bool (*is_right)(const void *guess, const void *state);
+    /* The same state, in which the walk is another one. */
+    void (*copy)(void *to, const void *from);
+    /* `seek` returns 0 before packets from this offset on. */
+    void (*stop_at)(void *state, uint64_t offset);
+    /* The state was guessed, and what was decoded since then depends on what is not known. */
+    bool (*is_unsure)(const void *state);
+    /* Time and cycles of the state; those of `end` were counted from the guess on, where the state was another one. */
+    uint64_t (*time)(const void *state);
+    uint64_t (*cycles)(const void *state, bool *counts);
+    void (*correct)(void *end, uint64_t earliest, uint64_t more_cycles, bool counts);
+};
+
+/* A result of pf_flow_decoder.next: the code is a view without the block that comes next. Nothing was done. */
+enum { PF_FLOW_NO_BLOCK = 2 };
+
 struct pf_flow_decoder {
     size_t state_bytes;
     /* The ratio of the time-stamp counter's cycles to those of the bus; may be NULL. */
     unsigned (*max_ratio)(const struct pf_aux_recording *recording);
     uint64_t branch_bits; /* that every branch has in branch stacks */
     bool keeps_blocks;    /* those of steps are those of the code, which stay until another process is entered */
+    const struct pf_flow_ahead *ahead; /* NULL: it decodes from the start only */
     /* Why nothing can be decoded, when a library is missing; NULL: it can. The function may be NULL. */
     const char *(*missing)(void);
     void (*open)(void *state, const struct pf_flow_setup *setup); /* what the setup points at must outlive it */

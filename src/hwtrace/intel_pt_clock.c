@@ -38,12 +38,12 @@ void pf_pt_clock_open(struct pf_pt_clock *clock, const struct pf_aux_recording *
     clock->denominator += !clock->denominator;
 }
 
-/* Times do not go back. */
+/* Times do not go back, but cycles are counted from the exact one. */
 static void advance(struct pf_pt_clock *clock, uint64_t now)
 {
     clock->now = pf_max(clock->now, now);
     clock->cycles_since = 0;
-    clock->cycles_from = clock->now;
+    clock->cycles_from = now;
 }
 
 static uint64_t of_counter(const struct pf_pt_clock *clock, uint64_t ticks)
@@ -51,10 +51,21 @@ static uint64_t of_counter(const struct pf_pt_clock *clock, uint64_t ticks)
     return (uint64_t)((unsigned __int128)ticks * clock->numerator / clock->denominator);
 }
 
+bool pf_pt_clock_may_be(const struct pf_pt_clock *clock, const struct pf_pt_clock *guess)
+{
+    const bool has_time = guess->now && clock->now >= guess->now && clock->now - guess->now < (uint64_t)1 << (TSC_BITS - 2);
+    return (has_time || clock->now == guess->now) && clock->reference == guess->reference && clock->tsc == guess->tsc &&
+           clock->has_tma == guess->has_tma && clock->ratio == guess->ratio &&
+           (!clock->has_tma || (clock->counter_base == guess->counter_base && clock->ticks == guess->ticks &&
+                                clock->last_mtc == guess->last_mtc)) &&
+           clock->cycles_since == guess->cycles_since && clock->cycles_from == guess->cycles_from;
+}
+
 void pf_pt_clock_tsc(struct pf_pt_clock *clock, uint64_t payload)
 {
     clock->tsc = payload | clock->reference >> TSC_BITS << TSC_BITS;
     clock->has_tma = false;
+    clock->went_back |= clock->tsc < clock->now && clock->now - clock->tsc > (uint64_t)1 << (TSC_BITS - 3);
     if (clock->tsc < clock->now && clock->now - clock->tsc > (uint64_t)1 << (TSC_BITS - 1))
         clock->tsc += (uint64_t)1 << TSC_BITS; /* the packet's bits began again */
     advance(clock, clock->tsc);

@@ -69,7 +69,11 @@ struct pf_pt_flow {
     struct pf_flow_step step; /* that a packet alone has made, */
     bool made;                /* and that waits */
     bool has_no_code;         /* that was the last error, and nothing was walked since */
+    bool no_block;            /* the code is a view without the block that comes next */
     int failed;               /* reading failed */
+    uint64_t stop;            /* packets from this offset on are not read */
+    bool ip_unknown;          /* the state was guessed, and tracing was off, */
+    bool unsure;              /* but the address mattered, or packets did not end where they should */
 };
 
 /* ---- events ------------------------------------------------------------------------------------------------------ */
@@ -112,6 +116,7 @@ static bool fail(struct pf_pt_flow *flow, struct pf_flow_step *step, enum pf_flo
 {
     const bool reported = code == PF_FLOW_ERROR_NO_CODE && flow->has_no_code;
     const bool is_at_psb = flow->goal == GOAL_IP && flow->purpose == FOR_PSB;
+    flow->unsure |= flow->ip_unknown;
     *step = (struct pf_flow_step){.event = reported ? PF_FLOW_NOTHING : PF_FLOW_ERROR,
                                   .event_has_ip = !flow->lost,
                                   .event_ip = flow->ip,
@@ -269,6 +274,8 @@ static bool arrive(struct pf_pt_flow *flow, struct pf_flow_step *step)
         flow->event.has_ip = true;
         flow->event.ip = flow->ip;
         return put_event(step, &flow->event);
+    } else if (purpose == FOR_PSB) {
+        flow->call_count = flow->return_count = 0; /* the processor has cleared its own, too */
     }
     return step->count != 0;
 }
@@ -321,8 +328,10 @@ static bool walk_on(struct pf_pt_flow *flow, struct pf_flow_step *step)
     if (flow->goal == GOAL_IP && flow->ip == flow->goal_ip)
         return arrive(flow, step);
     struct pf_flow_block *block = pf_flow_code_find(flow->code, flow->ip, flow->is_64);
-    if (!block)
-        return fail(flow, step, PF_FLOW_ERROR_NO_CODE);
+    if (PF_UNLIKELY(!block)) {
+        flow->no_block = flow->code->missed;
+        return flow->no_block || fail(flow, step, PF_FLOW_ERROR_NO_CODE);
+    }
     if (is_endless(flow))
         return fail(flow, step, PF_FLOW_ERROR_ENDLESS);
     flow->has_no_code = false;
@@ -354,7 +363,7 @@ static bool take_address(struct pf_pt_flow *flow, const struct pf_aux_packet *pa
 /* Tracing begins or is found again. */
 static bool begin_at(struct pf_pt_flow *flow, struct pf_flow_step *step, uint64_t ip)
 {
-    flow->lost = false;
+    flow->lost = flow->ip_unknown = false;
     flow->on = true;
     flow->async = flow->aborts = false;
     flow->purpose = FOR_ASYNC;
@@ -493,7 +502,7 @@ static bool take_psbend(struct pf_pt_flow *flow, const struct pf_aux_packet *pac
         add_event(flow, (struct waiting){PF_FLOW_CBR, .payload = flow->clock.ratio});
     flow->cbr_reported = flow->clock.ratio;
     if (flow->lost && flow->psb_has_ip) {
-        flow->lost = false;
+        flow->lost = flow->ip_unknown = false;
         flow->on = true;
         flow->ip = flow->psb_ip;
         flow->is_64 = flow->next_is_64;
@@ -636,6 +645,7 @@ static bool take_target_packet(struct pf_pt_flow *flow)
     struct pf_aux_packet packet;
     struct pf_flow_step none = {0};
     int result;
+    flow->unsure |= flow->walk->offset >= flow->stop;
     while ((result = pf_aux_walk_next(flow->walk, &packet, NULL)) > 0) {
         count_bytes(flow, &packet);
         flow->idle = 0;
@@ -682,6 +692,8 @@ static int seek_step(void *state, uint64_t *time, struct perfile_error *error)
     struct pf_pt_flow *flow = state;
     int result = 1;
     while (result > 0 && !flow->made && flow->goal == GOAL_NONE && !flow->event_count) {
+        if (PF_UNLIKELY(flow->walk->offset >= flow->stop))
+            return 0;
         flow->step = (struct pf_flow_step){0};
         result = read_packet(flow, &flow->step, &flow->made, error);
     }
@@ -694,12 +706,15 @@ static int next_step(void *state, struct pf_flow_step *step, struct perfile_erro
     struct pf_pt_flow *flow = state;
     bool made = false;
     *step = (struct pf_flow_step){0};
+    flow->no_block = false;
     if (flow->made)
         *step = flow->step;
     made = flow->made;
     flow->made = false;
     while (!made && flow->goal != GOAL_NONE)
         made = walk_on(flow, step);
+    if (PF_UNLIKELY(flow->no_block))
+        return PF_FLOW_NO_BLOCK;
     if (!made && flow->event_count)
         made = take_event(flow, step);
     step->time = flow->clock.now;
@@ -721,13 +736,112 @@ static void restart(void *state, uint64_t reference)
 static void open_flow(void *state, const struct pf_flow_setup *setup)
 {
     struct pf_pt_flow *flow = state;
-    *flow = (struct pf_pt_flow){.walk = setup->walk, .code = setup->code, .bytes = setup->bytes};
+    *flow = (struct pf_pt_flow){.walk = setup->walk, .code = setup->code, .bytes = setup->bytes, .stop = UINT64_MAX};
     pf_pt_clock_open(&flow->clock, setup->recording);
     restart(flow, 0);
 }
 
+/* ---- decoding ahead ---------------------------------------------------------------------------------------------- */
+
+static void copy_state(void *to, const void *from)
+{
+    struct pf_pt_flow *flow = to;
+    const struct pf_pt_flow own = *flow;
+    memcpy(to, from, sizeof(*flow));
+    flow->walk = own.walk;
+    flow->code = own.code;
+    flow->bytes = own.bytes;
+    flow->stop = own.stop;
+}
+
+/* What a PSB does not say is as it was, or as it is after a PSB without an address: tracing is off. */
+static void forget(struct pf_pt_flow *flow)
+{
+    struct pf_pt_clock *clock = &flow->clock;
+    lose(flow);
+    flow->synced = flow->lost = true;
+    flow->on = flow->in_psb = flow->psb_has_ip = flow->made = flow->has_no_code = flow->unsure = false;
+    flow->event_count = flow->call_count = 0;
+    flow->failed = 0;
+    clock->now = clock->tsc = clock->cycles = clock->cycles_since = clock->cycles_from = 0;
+    clock->has_cycles = clock->has_tma = clock->went_back = false;
+}
+
+static bool guess(void *state, const void *known)
+{
+    enum { MAX_PACKETS = 64 };
+    struct pf_pt_flow *flow = state;
+    struct pf_flow_step step = {0};
+    struct pf_aux_packet packet = {.kind = PF_PT_BAD};
+    copy_state(flow, known);
+    forget(flow);
+    for (unsigned i = 0; i < MAX_PACKETS && packet.kind != PF_PT_PSBEND; i++) {
+        if (pf_aux_walk_next(flow->walk, &packet, NULL) <= 0 || packet.kind == PF_PT_OVF || packet.kind == PF_PT_BAD ||
+            takes[packet.kind](flow, &packet, &step) || (i == 0) != (packet.kind == PF_PT_PSB))
+            return false;
+    }
+    flow->ip_unknown = !flow->psb_has_ip;
+    flow->lost = false;
+    flow->event_count = 0;
+    return packet.kind == PF_PT_PSBEND && flow->goal == GOAL_NONE;
+}
+
+static bool is_right(const void *guessed, const void *state)
+{
+    const struct pf_pt_flow *guess = guessed, *flow = state;
+    const bool waits = flow->made || flow->event_count || flow->goal != GOAL_NONE || flow->result_count || flow->failed;
+    return !waits && flow->synced && !flow->in_psb && flow->lost == guess->lost && flow->on == guess->on &&
+           (flow->ip == guess->ip || !flow->on) && flow->is_64 == guess->is_64 &&
+           flow->next_is_64 == guess->next_is_64 && flow->last_ip == guess->last_ip &&
+           flow->has_last_ip == guess->has_last_ip && !flow->return_count && flow->purpose == guess->purpose &&
+           flow->async == guess->async && flow->aborts == guess->aborts &&
+           flow->in_transaction == guess->in_transaction && flow->has_no_code == guess->has_no_code &&
+           flow->cbr_reported == guess->cbr_reported && pf_pt_clock_may_be(&flow->clock, &guess->clock);
+}
+
+static void stop_at(void *state, uint64_t offset)
+{
+    ((struct pf_pt_flow *)state)->stop = offset;
+}
+
+static bool is_unsure(const void *state)
+{
+    const struct pf_pt_flow *flow = state;
+    return flow->unsure || flow->clock.went_back;
+}
+
+static uint64_t time_of(const void *state)
+{
+    return ((const struct pf_pt_flow *)state)->clock.now;
+}
+
+static uint64_t cycles_of(const void *state, bool *counts)
+{
+    const struct pf_pt_flow *flow = state;
+    *counts = flow->clock.has_cycles;
+    return flow->clock.cycles;
+}
+
+static void correct(void *end, uint64_t earliest, uint64_t more_cycles, bool counts)
+{
+    struct pf_pt_clock *clock = &((struct pf_pt_flow *)end)->clock;
+    clock->now = pf_max(clock->now, earliest);
+    clock->cycles += more_cycles;
+    clock->has_cycles |= counts;
+}
+
+static const struct pf_flow_ahead ahead = {.guess = guess,
+                                           .is_right = is_right,
+                                           .copy = copy_state,
+                                           .stop_at = stop_at,
+                                           .is_unsure = is_unsure,
+                                           .time = time_of,
+                                           .cycles = cycles_of,
+                                           .correct = correct};
+
 static const struct pf_flow_decoder flow_decoder = {.state_bytes = sizeof(struct pf_pt_flow),
                                                     .keeps_blocks = true,
+                                                    .ahead = &ahead,
                                                     .max_ratio = pf_pt_max_ratio,
                                                     .open = open_flow,
                                                     .restart = restart,

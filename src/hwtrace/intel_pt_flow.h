@@ -20,10 +20,13 @@ struct pf_pt_clock {
     unsigned ratio, max_ratio;       /* of the processor's cycles to those of the bus: now, and that of the counter */
     uint64_t cycles, cycles_since, cycles_from;
     bool has_cycles;
+    bool went_back; /* by so much that it matters what the time was before */
 };
 
 unsigned pf_pt_max_ratio(const struct pf_aux_recording *recording);
 void pf_pt_clock_open(struct pf_pt_clock *clock, const struct pf_aux_recording *recording);
+/* Whether all times after the guess are those after the clock, if none of them is earlier than the clock is now. */
+bool pf_pt_clock_may_be(const struct pf_pt_clock *clock, const struct pf_pt_clock *guess);
 void pf_pt_clock_tsc(struct pf_pt_clock *clock, uint64_t payload);
 void pf_pt_clock_tma(struct pf_pt_clock *clock, uint64_t counter, unsigned fast);
 void pf_pt_clock_mtc(struct pf_pt_clock *clock, uint64_t payload);

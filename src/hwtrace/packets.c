@@ -63,12 +63,17 @@ void pf_aux_walk_close(struct pf_aux_walk *walk)
     pf_free(walk->allocator, walk->state, walk->format->state_bytes + 1);
 }
 
-void pf_aux_walk_restart(struct pf_aux_walk *walk)
+void pf_aux_walk_resume(struct pf_aux_walk *walk, uint64_t offset)
 {
     walk->bytes = 0;
-    walk->offset = 0;
+    walk->offset = offset;
     walk->piece = NULL;
     walk->end = 1;
+}
+
+void pf_aux_walk_restart(struct pf_aux_walk *walk)
+{
+    pf_aux_walk_resume(walk, 0);
     if (walk->state)
         memset(walk->state, 0, walk->format->state_bytes + 1);
 }

@@ -119,6 +119,8 @@ bool pf_aux_walk_open(struct pf_aux_walk *walk, const struct perfile_allocator *
 void pf_aux_walk_close(struct pf_aux_walk *walk);
 /* The next payload begins with the next piece: nothing of what came before matters. */
 void pf_aux_walk_restart(struct pf_aux_walk *walk);
+/* The next piece begins at this offset of the same payload; the format's state is that of there. */
+void pf_aux_walk_resume(struct pf_aux_walk *walk, uint64_t offset);
 /*
  * The next packet: 1, 0 at the end of the payload, or the error of `more`, after the packets before it. *packet is
  * valid until the next call.

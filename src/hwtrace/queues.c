@@ -476,6 +476,23 @@ uint64_t pf_aux_stream_enter(struct pf_aux_stream *stream, size_t buffer, uint64
     return offset;
 }
 
+static uint64_t own_bytes(const struct pf_aux_buffer *buffer)
+{
+    return buffer->bytes - buffer->repeated;
+}
+
+void pf_aux_stream_go(struct pf_aux_stream *stream, uint64_t offset)
+{
+    const struct pf_aux_buffer *buffers = stream->queue->buffers;
+    const bool is_later = offset >= stream->current_at;
+    size_t at = is_later ? stream->current : stream->first;
+    uint64_t left = offset - (is_later ? stream->current_at : 0);
+    while (left > own_bytes(&buffers[at])) /* at the end of one, what follows is found when it is read */
+        left -= own_bytes(&buffers[at++]);
+    stream->at = at;
+    stream->done = buffers[at].repeated + left;
+}
+
 /* At the end of a buffer, goes to the next one of the run. */
 static bool next_buffer(struct pf_aux_stream *stream)
 {

@@ -147,6 +147,8 @@ bool pf_aux_stream_open(struct pf_aux_stream *stream, const struct pf_aux_queues
 void pf_aux_stream_close(struct pf_aux_stream *stream);
 /* The run with this byte of the queue, from that byte on. Returns where in the run that is. */
 uint64_t pf_aux_stream_enter(struct pf_aux_stream *stream, size_t buffer, uint64_t at);
+/* What is read next is what is at this offset of the run. */
+void pf_aux_stream_go(struct pf_aux_stream *stream, uint64_t offset);
 /* Goes to the next run. Returns false after the last. */
 bool pf_aux_stream_next_run(struct pf_aux_stream *stream);
 /* The `more` of a walk, whose context is the stream. */

@@ -79,6 +79,7 @@ static int open_delivery(struct pf_script *script)
                                             .gives_records = true,
                                             .reads_all = options->script->show != 0,
                                             .with_history = uses_history(script),
+                                            .threads = options->threads,
                                             .progress = options->progress,
                                             .progress_context = options->progress_context,
                                             .lock = lock,
