@@ -106,4 +106,7 @@ const struct pf_aux_format pf_aux_cs_etm = {
     .snapshot_at = 2,
     .read = read_frame,
     .add_sources = add_sources,
+#ifdef PF_HAVE_OPENCSD
+    .unpacker = &pf_aux_unpack_cs_etm,
+#endif
 };

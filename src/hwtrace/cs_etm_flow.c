@@ -7,9 +7,9 @@
  */
 #include "base/error.h"
 #include "hwtrace/cs_etm.h"
+#include "hwtrace/cs_etm_units.h"
 #include "hwtrace/decoder.h"
 #include "hwtrace/flow.h"
-#include "hwtrace/opencsd.h"
 
 #ifdef PF_HAVE_OPENCSD
 
@@ -18,7 +18,7 @@
 enum {
     MAX_INSNS = 64,    /* of a step */
     MAX_ELEMENTS = 16, /* that wait */
-    SOURCES = 0x70,    /* larger numbers are reserved */
+    SOURCES = PF_CS_SOURCES,
     SYNC_BYTES = 12,   /* eleven zeros and 0x80 begin a synchronization */
     SYNC_END = 0x80,
 };
@@ -108,91 +108,25 @@ static ocsd_datapath_resp_t take_element(const void *context, const ocsd_trc_ind
 
 /* ---- sources ----------------------------------------------------------------------------------------------------- */
 
-/* The words of a processor in AUXTRACE_INFO. */
-enum { AT_MAGIC, AT_CPU, AT_COUNT, AT_CONFIGR, AT_TRACEIDR, AT_IDR0, AT_IDR1, AT_IDR2, AT_IDR8, AT_AUTHSTATUS };
-enum { AT_DEVARCH = AT_AUTHSTATUS + 1, FIRST_CPU = 3 };
-#define IS_OF_OLD_KERNELS (UINT64_C(1) << 31) /* before the number that kernels before 6.2 use */
-#define MAGIC_ETMV4 0x4040404040404040u
-#define MAGIC_ETE 0x5050505050505050u
-
-/* Whether the processor's unit writes with this number; newer kernels give it in records, not in AUXTRACE_INFO. */
-static bool writes_as(const struct pf_aux_recording *recording, const uint64_t *words, unsigned id)
-{
-    uint64_t cpu;
-    if (recording->source_cpus && pf_map_get(recording->source_cpus, id, &cpu))
-        return words[AT_CPU] == cpu;
-    return words[AT_TRACEIDR] == id || (!recording->source_cpus && words[AT_TRACEIDR] == (IS_OF_OLD_KERNELS | id));
-}
-
-/* The processor with this number of a source; without a number, that of the queue, or the first one. NULL: none. */
-static const uint64_t *find_words(const struct pf_cs_flow *flow, bool has_id, unsigned id)
-{
-    const struct pf_aux_recording *recording = flow->recording;
-    for (size_t at = FIRST_CPU; at + AT_AUTHSTATUS < recording->priv_count;) {
-        const uint64_t *words = recording->priv + at;
-        const bool found =
-            has_id ? writes_as(recording, words, id) : flow->cpu < 0 || words[AT_CPU] == (uint64_t)(int64_t)flow->cpu;
-        if (found && (words[AT_MAGIC] == MAGIC_ETMV4 || words[AT_MAGIC] == MAGIC_ETE))
-            return words;
-        at += AT_CONFIGR + (size_t)pf_min(words[AT_COUNT], recording->priv_count);
-    }
-    return NULL;
-}
-
-static ocsd_err_t create_etmv4(const struct pf_cs_flow *flow, dcd_tree_handle_t tree, const uint64_t *words)
-{
-    unsigned char id;
-    const ocsd_etmv4_cfg config = {.reg_idr0 = (uint32_t)words[AT_IDR0],
-                                   .reg_idr1 = (uint32_t)words[AT_IDR1],
-                                   .reg_idr2 = (uint32_t)words[AT_IDR2],
-                                   .reg_idr8 = (uint32_t)words[AT_IDR8],
-                                   .reg_configr = (uint32_t)words[AT_CONFIGR],
-                                   .reg_traceidr = (uint32_t)words[AT_TRACEIDR] & 0x7f,
-                                   .arch_ver = ARCH_V8,
-                                   .core_prof = profile_CortexA};
-    return flow->csd.dt_create_decoder(tree, OCSD_BUILTIN_DCD_ETMV4I, OCSD_CREATE_FLG_FULL_DECODER, &config, &id);
-}
-
-static ocsd_err_t create_ete(const struct pf_cs_flow *flow, dcd_tree_handle_t tree, const uint64_t *words)
-{
-    unsigned char id;
-    const ocsd_ete_cfg config = {.reg_idr0 = (uint32_t)words[AT_IDR0],
-                                 .reg_idr1 = (uint32_t)words[AT_IDR1],
-                                 .reg_idr2 = (uint32_t)words[AT_IDR2],
-                                 .reg_idr8 = (uint32_t)words[AT_IDR8],
-                                 .reg_devarch =
-                                     words[AT_COUNT] > AT_DEVARCH - AT_CONFIGR &&
-                                             words + AT_DEVARCH < flow->recording->priv + flow->recording->priv_count
-                                         ? (uint32_t)words[AT_DEVARCH]
-                                         : 0,
-                                 .reg_configr = (uint32_t)words[AT_CONFIGR],
-                                 .reg_traceidr = (uint32_t)words[AT_TRACEIDR] & 0x7f,
-                                 .arch_ver = ARCH_AA64,
-                                 .core_prof = profile_CortexA};
-    return flow->csd.dt_create_decoder(tree, OCSD_BUILTIN_DCD_ETE, OCSD_CREATE_FLG_FULL_DECODER, &config, &id);
-}
-
 static bool add_memory(const struct source *source)
 {
     return source->flow->csd.dt_add_callback_mem_acc(source->tree, 0, UINT64_MAX, OCSD_MEM_SPACE_ANY, read_memory,
                                                      source) == OCSD_OK;
 }
 
-static bool open_source(struct source *source, const uint64_t *words)
+static bool open_source(struct source *source, const struct pf_cs_unit *unit)
 {
     const struct pf_cs_flow *flow = source->flow;
     const struct pf_opencsd *csd = &flow->csd;
-    dcd_tree_handle_t tree = csd->library ? csd->create_dcd_tree(OCSD_TRC_SRC_SINGLE, 0) : NULL;
-    if (!tree)
+    unsigned char id;
+    source->tree = pf_cs_open_tree(csd, unit, OCSD_CREATE_FLG_FULL_DECODER, &id);
+    if (!source->tree)
         return false;
-    source->tree = tree;
-    source->cpu = (int32_t)words[AT_CPU];
-    source->config = words[AT_CONFIGR];
-    const ocsd_err_t created =
-        words[AT_MAGIC] == MAGIC_ETE ? create_ete(flow, tree, words) : create_etmv4(flow, tree, words);
-    if (created == OCSD_OK && csd->dt_set_gen_elem_outfn(tree, take_element, source) == OCSD_OK && add_memory(source))
+    source->cpu = unit->cpu;
+    source->config = unit->config;
+    if (csd->dt_set_gen_elem_outfn(source->tree, take_element, source) == OCSD_OK && add_memory(source))
         return true;
-    csd->destroy_dcd_tree(tree);
+    csd->destroy_dcd_tree(source->tree);
     source->tree = NULL;
     return false;
 }
@@ -202,10 +136,10 @@ static struct source *source_at(struct pf_cs_flow *flow, unsigned id)
 {
     struct source *source = &flow->sources[id];
     if (!source->tried) {
-        const uint64_t *words = find_words(flow, id != 0, id);
+        struct pf_cs_unit unit;
         *source = (struct source){.flow = flow, .tried = true, .cpu = -1};
-        if (words)
-            open_source(source, words);
+        if (pf_cs_find_unit(flow->recording, flow->cpu, id, &unit))
+            open_source(source, &unit);
     }
     return source->tree ? source : NULL;
 }

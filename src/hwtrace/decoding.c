@@ -97,18 +97,6 @@ union body {
     struct perfile_switch_cpu_wide switch_cpu_wide;
 };
 
-/* Of CoreSight the number has the source's in its low bits. */
-static int survey_hw_id(struct pf_decoding *decoding, const struct perfile_record *record, struct perfile_error *error)
-{
-    enum { SOURCE_BITS = 0x7f };
-    struct perfile_aux_output_hw_id hw_id;
-    struct perfile_sample_id id = PERFILE_SAMPLE_ID_INIT;
-    if (record->damaged || perfile_record_decode(decoding->reader, record, &hw_id, sizeof(hw_id), NULL) < 0 ||
-        perfile_sample_id_decode(decoding->reader, record, &id, NULL) < 0 || !(id.present & PERFILE_SAMPLE_CPU))
-        return 0;
-    return pf_map_put(&decoding->source_cpus, hw_id.hw_id & SOURCE_BITS, id.cpu) ? 0 : pf_fail_memory(error, "trace");
-}
-
 /* Where compressed samples are in the file is not known: their AUX data cannot be read later. */
 static int survey_record(struct pf_decoding *decoding, const struct perfile_record *record, struct perfile_error *error)
 {
@@ -117,7 +105,7 @@ static int survey_record(struct pf_decoding *decoding, const struct perfile_reco
     struct pf_aux_queue *queue;
     bool kept = true;
     if (record->type == PERFILE_RECORD_AUX_OUTPUT_HW_ID)
-        return survey_hw_id(decoding, record, error);
+        return pf_aux_take_source(&decoding->source_cpus, decoding->reader, record) ? 0 : pf_fail_memory(error, "trace");
     if (pf_aux_record_is_sample(record) && !record->compressed)
         kept = pf_aux_queues_take_sample(&decoding->found, record, &queue);
     else if (pf_aux_record_decode(decoding->reader, record, &body, &from))

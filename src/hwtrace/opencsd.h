@@ -21,7 +21,9 @@
     X(dt_set_gen_elem_outfn)                                                                                           \
     X(dt_create_decoder)                                                                                               \
     X(dt_add_callback_mem_acc)                                                                                         \
-    X(dt_remove_mem_acc)
+    X(dt_remove_mem_acc)                                                                                               \
+    X(dt_attach_packet_callback)                                                                                       \
+    X(pkt_str)
 
 struct pf_opencsd {
     void *library; /* NULL: it is not loaded */

@@ -64,6 +64,25 @@ struct pf_aux_kind {
     unsigned roles;                                                        /* enum pf_aux_role */
 };
 
+struct pf_aux_recording;
+
+/* A packet of one source, whose bytes several packets of the format have. */
+struct pf_aux_part {
+    unsigned source;
+    uint64_t offset; /* of its first byte, in the payload */
+    const char *text;
+};
+typedef void pf_aux_put_part(void *context, const struct pf_aux_part *part);
+
+/* Finds the packets of sources. Each packet of the format gives those that end in it. */
+struct pf_aux_unpacker {
+    size_t state_bytes;
+    void (*open)(void *state, const struct pf_aux_recording *recording); /* which stays valid */
+    void (*restart)(void *state); /* another payload, of recording->cpu, begins */
+    void (*unpack)(void *state, const struct pf_aux_packet *packet, pf_aux_put_part *put, void *context);
+    void (*close)(void *state);
+};
+
 struct pf_aux_format {
     uint32_t type;       /* enum perfile_auxtrace_type */
     const char *heading; /* perf's name for the data */
@@ -86,6 +105,7 @@ struct pf_aux_format {
     void (*read)(const struct pf_aux_machine *machine, void *state, struct pf_aux_packet *packet);
     /* Adds the bytes of the packet to those of the sources that wrote them, by their numbers. NULL: there is one. */
     void (*add_sources)(const struct pf_aux_packet *packet, uint64_t bytes[PF_AUX_SOURCES]);
+    const struct pf_aux_unpacker *unpacker; /* NULL: packets have nothing that could be unpacked here */
 };
 
 /* Prints a packet in perf's words. */

@@ -31,6 +31,18 @@ bool pf_aux_queues_take_sample(struct pf_aux_queues *queues, const struct perfil
            pf_aux_queues_take_data(queues, record, &sample, queue);
 }
 
+bool pf_aux_take_source(struct pf_map *source_cpus, const struct perfile_reader *reader,
+                        const struct perfile_record *record)
+{
+    enum { SOURCE_BITS = 0x7f };
+    struct perfile_aux_output_hw_id hw_id;
+    struct perfile_sample_id id = PERFILE_SAMPLE_ID_INIT;
+    if (record->damaged || perfile_record_decode(reader, record, &hw_id, sizeof(hw_id), NULL) < 0 ||
+        perfile_sample_id_decode(reader, record, &id, NULL) < 0 || !(id.present & PERFILE_SAMPLE_CPU))
+        return true;
+    return pf_map_put(source_cpus, hw_id.hw_id & SOURCE_BITS, id.cpu);
+}
+
 const char *pf_aux_cpuid(struct perfile_reader *reader)
 {
     const char *text;

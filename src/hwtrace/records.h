@@ -29,6 +29,13 @@ bool pf_aux_record_is_sample(const struct perfile_record *record);
 bool pf_aux_queues_take_sample(struct pf_aux_queues *queues, const struct perfile_record *record,
                                struct pf_aux_queue **queue);
 
+/*
+ * Collects what an AUX_OUTPUT_HW_ID record says: of CoreSight its number has that of a source in its low bits, whose
+ * processor is that of the record. Returns false when out of memory.
+ */
+bool pf_aux_take_source(struct pf_map *source_cpus, const struct perfile_reader *reader,
+                        const struct perfile_record *record);
+
 /* The feature CPUID, or NULL. */
 const char *pf_aux_cpuid(struct perfile_reader *reader);
 struct pf_aux_machine pf_aux_machine_in(struct perfile_reader *reader);

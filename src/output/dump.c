@@ -7,7 +7,7 @@
  * A batch ends with 128 KiB. With its text, which is some three times as much, it needs about 1 MB (more where a record
  * that the recorder wrote is larger), and there are twice as many of them as threads, and one more.
  */
-#include "output/dump.h"
+#include "output/dump_aux.h"
 
 #include "analysis/trace/trace_visit.h"
 #include "base/bytes.h"
@@ -39,6 +39,7 @@ struct dump {
     pf_dump_put *put;
     const struct perfile_allocator *allocator;
     struct pf_trace_events events;
+    struct pf_dump_traces traces;
     struct batch *batches;
     unsigned batch_count;
     uint64_t count; /* records */
@@ -72,6 +73,9 @@ static int next_record(struct dump *dump, struct pf_dumped *next, struct perfile
     /* Descriptions that are too large are reported with their feature; here their data is put as it is. */
     if (result > 0 &&
         pf_trace_events_take(&dump->events, next->record, &next->tracepoint, NULL) == PERFILE_ERROR_MEMORY)
+        return pf_fail_memory(error, "dump");
+    next->traces = dump->options->dump->aux || dump->options->dump->perf_heads ? &dump->traces : NULL;
+    if (result > 0 && next->traces && !pf_dump_traces_take(next->traces, next->record))
         return pf_fail_memory(error, "dump");
     return result;
 }
@@ -144,7 +148,7 @@ static bool print_batch(void *context, void *item, unsigned worker)
         pf_put(text, batch->lines.data + lines, copy->lines_end - lines);
         lines = copy->lines_end;
         copy->record.data = (const uint8_t *)batch->bytes.data + copy->at;
-        const struct pf_dumped dumped = {&copy->record, copy->tracepoint};
+        const struct pf_dumped dumped = {&copy->record, copy->tracepoint, NULL};
         result = dump->put(dump->reader, dump->options, text, &dumped, NULL);
     }
     pf_put(text, batch->lines.data + lines, batch->lines.used - lines);
@@ -216,7 +220,9 @@ int pf_dump_records(struct perfile_reader *reader, const struct perfile_output_o
 {
     struct dump dump = {.reader = reader, .options = options, .put = put, .allocator = out->allocator};
     pf_trace_events_open(&dump.events, reader, out->allocator);
+    pf_dump_traces_open(&dump.traces, reader, out->allocator);
     const int result = options->threads > 1 ? dump_together(&dump, out, error) : dump_alone(&dump, out, error);
+    pf_dump_traces_close(&dump.traces);
     pf_trace_events_close(&dump.events);
     return result == PERFILE_ERROR_STOPPED ? PERFILE_ERROR_WRITE : result;
 }

@@ -5,6 +5,8 @@
 
 #include "output/output.h"
 
+struct pf_dump_traces;
+
 /*
  * A record to be printed. Those of the kernel may be copies, of which several threads print one each while another
  * reads on.
@@ -12,6 +14,7 @@
 struct pf_dumped {
     const struct perfile_record *record;
     const struct perfile_tracepoint *tracepoint; /* of a sample; NULL: none */
+    struct pf_dump_traces *traces;               /* NULL where packets are not printed, and with copies */
 };
 
 /* Prints a record. 0, or an error: STOPPED when the text has failed. */

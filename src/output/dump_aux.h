@@ -7,7 +7,24 @@
 #define PF_OUTPUT_DUMP_AUX_H
 
 #include "base/json.h"
+#include "hwtrace/decoder.h"
+#include "hwtrace/queues.h"
 #include "output/dump.h"
+
+/* What records say about the traces that follow them, and the packets in packets that were found so far. */
+struct pf_dump_traces {
+    struct perfile_reader *reader;
+    struct pf_aux_queues queues;
+    struct pf_map source_cpus;
+    struct pf_aux_recording recording;
+    const struct pf_aux_unpacker *unpacker; /* NULL before the first packet that needs one */
+    void *unpacked;                         /* its state */
+};
+void pf_dump_traces_open(struct pf_dump_traces *traces, struct perfile_reader *reader,
+                         const struct perfile_allocator *allocator);
+void pf_dump_traces_close(struct pf_dump_traces *traces);
+/* Collects what the record says. Returns false when out of memory. */
+bool pf_dump_traces_take(struct pf_dump_traces *traces, const struct perfile_record *record);
 
 /* Returns whether the record has something to print here. Its payload has then to be left unread. */
 bool pf_dump_has_packets(const struct perfile_output_options *options, const struct perfile_record *record);
@@ -16,9 +33,9 @@ bool pf_dump_has_packets(const struct perfile_output_options *options, const str
  * Prints a line for each packet or word, as perf report -D does, or a member "packets" or "metadata". Returns 0, or an
  * error: the packets before it are printed, and a payload that is truncated is not an error.
  */
-int pf_dump_packets_text(struct perfile_reader *reader, const struct perfile_record *record, struct pf_text *text,
+int pf_dump_packets_text(struct perfile_reader *reader, const struct pf_dumped *dumped, struct pf_text *text,
                          struct perfile_error *error);
-int pf_dump_packets_json(struct perfile_reader *reader, const struct perfile_record *record, struct pf_json *json,
+int pf_dump_packets_json(struct perfile_reader *reader, const struct pf_dumped *dumped, struct pf_json *json,
                          struct perfile_error *error);
 
 #endif

@@ -136,7 +136,7 @@ static int put_record(struct perfile_reader *reader, const struct perfile_output
         pf_json_unsigned(json, "event", record->event->index);
     int result = pf_dump_visit(reader, dumped, &visitor, error);
     if (result == 0 && packets)
-        result = pf_dump_packets_json(reader, record, json, error);
+        result = pf_dump_packets_json(reader, dumped, json, error);
     if (record->part)
         pf_json_string(json, "file", perfile_reader_file(reader)->parts[record->part - 1]);
     if (record->compressed) {

@@ -185,7 +185,7 @@ static int put_record(struct perfile_reader *reader, const struct perfile_output
     lines.space = true;
     const int result = pf_dump_visit(reader, dumped, &visitor, error);
     pf_put_char(out, '\n');
-    return result == 0 && packets ? pf_dump_packets_text(reader, record, out, error) : result;
+    return result == 0 && packets ? pf_dump_packets_text(reader, dumped, out, error) : result;
 }
 
 static int write_dump_text(struct perfile_reader *reader, const struct perfile_output_options *options,

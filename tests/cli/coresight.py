@@ -104,7 +104,8 @@ def convert(snapshot, folder, name, assemble, pids=(PID,)):
 # ---- what the lister prints --------------------------------------------------------------------------------------
 
 RANGE = re.compile(r'INSTR_RANGE\(exec range=0x([0-9a-f]+):\[0x([0-9a-f]+)\] num_i\((\d+)\) last_sz\((\d)\)')
-PACKET = re.compile(r'Idx:(\d+); ID:([0-9a-f]+); \[[^]]*\];\t(.*)')
+PACKET = re.compile(r'^Idx:(\d+); ID:([0-9a-f]+); \[[^]]*\];\t(.*)$', re.M)
+OUR_PACKET = re.compile(r'^\tIdx:(\d+); ID:([0-9a-f]+);\t(.*)$', re.M)
 
 
 def listed(text):
@@ -136,6 +137,11 @@ def check(perfile, assemble, name, folder, text):
     path, symfs = convert(snapshot, folder, name, assemble, sorted({PID, *contexts}))
     done = subprocess.run([*perfile, 'script', '--itrace=i1i', '-F', 'ip', '--symfs', symfs, path],
                           capture_output=True, text=True, check=True)
+    dump = subprocess.run([*perfile, 'dump', '--aux', path], capture_output=True, text=True, check=True).stdout
+    packets, wanted = OUR_PACKET.findall(dump), PACKET.findall(text)
+    for number, pair in enumerate(zip(packets, wanted)):
+        assert pair[0] == pair[1], f'{name}: packet {number} of {len(wanted)}: {pair[0]}, not {pair[1]}'
+    assert len(packets) == len(wanted), f'{name}: {len(packets)} packets, not {len(wanted)}'
     check_ranges(name, ranges, [int(line, 16) for line in done.stdout.split()])
     return True
 
