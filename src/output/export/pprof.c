@@ -237,8 +237,16 @@ static void put_label(struct pprof *p, uint32_t key, enum label_field field, uin
 
 static void put_label_text(struct pprof *p, const char *key, const char *text)
 {
-    if (text && *text)
-        put_label(p, text_of(p, key), LABEL_TEXT, text_of(p, text), 0);
+    if (!text || !*text)
+        return;
+    const uint32_t value = text_of(p, text);
+    put_label(p, text_of(p, key), LABEL_TEXT, value, 0);
+}
+
+static void put_label_time(struct pprof *p, uint64_t time)
+{
+    const uint32_t unit = text_of(p, "nanoseconds");
+    put_label(p, text_of(p, "time"), LABEL_NUMBER, time, unit);
 }
 
 static void put_label_id(struct pprof *p, const char *key, int32_t id)
@@ -279,7 +287,7 @@ static void make_labels(struct pprof *p, const struct perfile_profile_sample *ro
     if (row->recording != PERFILE_NO_ID)
         put_label_text(p, "recording", path_of(p, row->recording));
     if (row->time != UINT64_MAX)
-        put_label(p, text_of(p, "time"), LABEL_NUMBER, row->time, text_of(p, "nanoseconds"));
+        put_label_time(p, row->time);
     struct perfile_profile_tag tag = PERFILE_PROFILE_TAG_INIT;
     for (uint32_t i = row->tags; perfile_profile_tag_at(p->profile, i, &tag) == 0; i = tag.next)
         put_label_text(p, tag.name, tag.text);
