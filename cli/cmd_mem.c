@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* perf mem report: the report of memory accesses. */
+#include "message.h"
 #include "views.h"
 
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 struct settings {
-    bool phys_data, data_page_size;
+    bool phys_data, data_page_size, type_profile;
 };
 
 static const struct pf_subview views[] = {
@@ -39,17 +42,35 @@ static const char *sort_of(const struct pf_settings *settings)
     return lists[stores][pf_own(settings)->phys_data][pf_own(settings)->data_page_size];
 }
 
+/* The list of --sort, or the shorter default, and what is always added to them; NULL when out of memory. */
+static char *sort_by_type(const struct pf_settings *settings)
+{
+    const char *given = settings->report.sort ? settings->report.sort : "mem,snoop,tlb";
+    char *list;
+    const int length = asprintf(&list, "%s,type%s%s", given, pf_own(settings)->phys_data ? ",phys_daddr" : "",
+                                pf_own(settings)->data_page_size ? ",data_page_size" : "");
+    return length < 0 ? NULL : list;
+}
+
 static int run(const struct pf_command *command, struct pf_settings *settings)
 {
     const struct pf_subview *view = pf_subview_choose(command, settings, views);
 
+    char *by_type = pf_own(settings)->type_profile ? sort_by_type(settings) : NULL;
+
     settings->report.flags |= PERFILE_REPORT_MEMORY | PERFILE_REPORT_SAMPLES;
-    if (!settings->report.sort)
-        settings->report.sort = sort_of(settings);
+    if (pf_own(settings)->type_profile && !by_type) {
+        pf_message("mem: out of memory");
+        return PF_STATUS_MEMORY;
+    }
+    if (by_type || !settings->report.sort)
+        settings->report.sort = by_type ? by_type : sort_of(settings);
     if (settings->report.separator && !settings->format)
         settings->format = "csv";
     settings->kind = view->view;
-    return pf_run_view(command, settings);
+    const int status = pf_run_view(command, settings);
+    free(by_type);
+    return status;
 }
 
 static const struct pf_option options[] = {
@@ -64,6 +85,8 @@ static const struct pf_option options[] = {
     PF_VALUES(CHOICE, "type", 't', "TYPE", PF_AT(events.classes), .table = types,
               "Which columns are the default: those of loads, of stores, or of both."),
     PF_FLAG("phys-data", 'p', PF_OWN(phys_data), "Also by the physical address of the data."),
+    PF_FLAG("type-profile", 'T', PF_OWN(type_profile),
+            "Also by the type of the data. Without --sort, rows are of mem,snoop,tlb,type."),
     PF_FLAG("data-page-size", 0, PF_OWN(data_page_size), "Also by the size of its page."),
     PF_BITS("hide-unresolved", 'U', PF_AT(report.flags), PERFILE_REPORT_RESOLVED,
             "Only samples with a known function."),

@@ -44,6 +44,7 @@ enum pf_column_needs {
     PF_COLUMN_NEEDS_NOTHING,
     PF_COLUMN_NEEDS_MODES,       /* the weight of rows by mode */
     PF_COLUMN_NEEDS_COSTS,       /* sums of what samples cost */
+    PF_COLUMN_NEEDS_CLASSES,     /* the weight of rows by class of access */
     PF_COLUMN_NEEDS_BRANCHES,    /* rows of branches */
     PF_COLUMN_NEEDS_FRAMES,      /* what is at the addresses of samples */
     PF_COLUMN_NEEDS_PARALLELISM, /* records of context switches */
@@ -92,7 +93,7 @@ enum pf_column_number {
 };
 extern const struct pf_report_column pf_report_columns[PF_COLUMN_COUNT];
 
-enum { PF_REPORT_COLUMNS = 96, PF_REPORT_RECENT_BITS = 6 };
+enum { PF_REPORT_COLUMNS = 128, PF_REPORT_RECENT_BITS = 6 };
 
 /* A column of a field of tracepoints. */
 struct pf_report_field {
@@ -126,6 +127,22 @@ bool pf_report_column_applies(const struct pf_report *report, const struct pf_re
 uint64_t pf_report_intern(struct pf_report *report, const char *text, size_t bytes);
 /* That of what stands in report->texts.scratch. */
 uint64_t pf_report_intern_scratch(struct pf_report *report);
+/*
+ * columns_access.c: what stands above the headers of adjacent columns of a group, the same pointer for all of them, NULL
+ * for other columns. The columns of the group that a word names, and how many they are, 0: not a group.
+ */
+const char *pf_report_title(const struct pf_report_column *column);
+const char *pf_report_access_group_at(size_t index, const char **doc); /* NULL after the last */
+size_t pf_report_access_columns(const char *word, size_t bytes, bool snoop, enum pf_column_number *first);
+/* Notes the classes of a sample; adds its weight to sums of each class. */
+void pf_report_note_classes(struct pf_report_event *event, const struct pf_profile_sample *sample);
+void pf_report_add_classes(uint64_t sums[PF_REPORT_CLASSES], const struct pf_profile_sample *sample);
+/* False: a column of a class that no access of the event, or of its group, is in. */
+bool pf_report_class_occurs(const struct pf_report *report, const struct pf_report_column *column,
+                            const struct perfile_event *event);
+void pf_report_put_class(const struct pf_report *report, const struct pf_report_row *row, size_t class,
+                         struct pf_text *text);
+double pf_report_class_share(const struct pf_report *report, const struct pf_report_row *row, size_t class);
 /* The header of a column: that of the recording's machine where it has words of its own. */
 const char *pf_report_header(const struct pf_report *report, const struct pf_report_column *column);
 /*
@@ -136,6 +153,8 @@ bool pf_report_note_cost(struct pf_report *report, uint32_t key, const struct pf
 bool pf_report_gather_costs(struct pf_report *report);
 /* NULL: none of its samples had any. */
 const struct pf_report_cost *pf_report_cost_of(const struct pf_report *report, const struct pf_report_row *row);
+/* Sums by class of access, if a column asks for them. NULL: the row has none. */
+const uint64_t *pf_report_classes_of(const struct pf_report *report, const struct pf_report_row *row);
 /* Notes the architecture of the recording. */
 void pf_report_see_machine(struct pf_report *report);
 /* The short name of the file of a frame, interned; "[unknown]" for UINT32_MAX. */

@@ -138,6 +138,25 @@ static void put_averages(const struct pf_report *report, const struct pf_report_
         const struct pf_report_part part = pf_report_part(report, row, 0);                                             \
         return average_of(part.member, part.samples);                                                                  \
     }
+/* Rows are in the order of all that they weigh: it is in one class or another. */
+#define CLASS(id, number)                                                                                              \
+    static int compare_##id(const struct pf_report *report, const struct pf_report_row *a,                             \
+                            const struct pf_report_row *b)                                                             \
+    {                                                                                                                  \
+        return compare_parts(report, a, b, offsetof(struct pf_report_part, self));                                     \
+    }                                                                                                                  \
+    static uint64_t word_##id(const struct pf_report *report, const struct pf_report_row *row)                         \
+    {                                                                                                                  \
+        return ~pf_report_part(report, row, 0).self;                                                                   \
+    }                                                                                                                  \
+    static void text_##id(const struct pf_report *report, const struct pf_report_row *row, struct pf_text *text)       \
+    {                                                                                                                  \
+        pf_report_put_class(report, row, number, text);                                                                \
+    }                                                                                                                  \
+    static double real_##id(const struct pf_report *report, const struct pf_report_row *row)                           \
+    {                                                                                                                  \
+        return pf_report_class_share(report, row, number);                                                             \
+    }
 SHARE(overhead_children, children)
 SHARE(overhead, self)
 NUMBER(sample, samples)
@@ -151,6 +170,8 @@ SHARE_OF(latency, latency, latency, put_latencies)
 AVERAGE(weight1, costs[0])
 AVERAGE(weight2, costs[1])
 AVERAGE(weight3, costs[2])
+#define PF_ACCESS_CLASS(group, id, ...) CLASS(group##_##id, PF_CLASS_##group##_##id)
+#include "analysis/report/access_classes.def"
 
 /* ---- of the sample ---- */
 
@@ -496,8 +517,9 @@ static const char *const later[] = {
 
 const char *perfile_report_column_at(size_t index, const char **doc)
 {
+    const char *unused;
     if (index >= PF_COUNT(pf_report_columns))
-        return NULL;
+        return pf_report_access_group_at(index - PF_COUNT(pf_report_columns), doc ? doc : &unused);
     if (doc)
         *doc = pf_report_columns[index].doc;
     return pf_report_columns[index].name;
@@ -532,6 +554,13 @@ static int add_column(struct pf_report *report, const char *word, size_t bytes,
                       const struct pf_report_column *columns[PF_REPORT_COLUMNS], size_t *count)
 {
     const struct pf_report_column *column = NULL;
+    enum pf_column_number first;
+    const size_t grouped = pf_report_access_columns(word, bytes, report->layout.snoop_shares, &first);
+    for (size_t i = 0; i < grouped; i++)
+        (void)add_column(report, pf_report_columns[first + i].name, strlen(pf_report_columns[first + i].name), columns,
+                         count);
+    if (grouped)
+        return 0;
     for (size_t i = 0; i < PF_COUNT(pf_report_columns) && !column; i++)
         if (is_named(pf_report_columns[i].name, word, bytes) || is_named(pf_report_columns[i].alias, word, bytes))
             column = &pf_report_columns[i];

@@ -130,6 +130,8 @@ static const struct {
 bool pf_report_column_applies(const struct pf_report *report, const struct pf_report_column *column,
                               const struct perfile_event *event)
 {
+    if (!pf_report_class_occurs(report, column, event))
+        return false;
     for (size_t i = 0; i < report->layout.field_count; i++) {
         const struct pf_report_field *field = &report->layout.fields[i];
         if (&field->column == column)

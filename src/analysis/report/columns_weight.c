@@ -28,6 +28,11 @@ static uint64_t total_of(const struct pf_report *report, const struct pf_profile
     return report->branching.active ? pf_max(report->branching.current.cycles, 1) : pf_field_weight(sample->decoded);
 }
 
+static uint64_t *classes_of(const struct pf_report *report, uint32_t number)
+{
+    return report->costs.classes + (size_t)number * PF_REPORT_CLASSES;
+}
+
 bool pf_report_note_cost(struct pf_report *report, uint32_t key, const struct pf_profile_sample *sample)
 {
     uint32_t number;
@@ -36,14 +41,21 @@ bool pf_report_note_cost(struct pf_report *report, uint32_t key, const struct pf
         if (number == UINT32_MAX ||
             !pf_grow(report->allocator, &report->costs.items, &report->costs.capacity, report->costs.count + 1,
                      sizeof(*report->costs.items)) ||
+            (report->layout.by_class &&
+             !pf_grow(report->allocator, &report->costs.classes, &report->costs.class_capacity,
+                      (report->costs.count + 1) * PF_REPORT_CLASSES, sizeof(*report->costs.classes))) ||
             !pf_pairs_put(&report->costs.index, key, sample->leaf, number))
             return false;
+        if (report->layout.by_class)
+            memset(classes_of(report, number), 0, PF_REPORT_CLASSES * sizeof(*report->costs.classes));
         report->costs.items[report->costs.count++] = (struct pf_report_cost){.key = key, .frame = sample->leaf};
     }
     uint64_t *sums = report->costs.items[number].sums;
     (void)pf_add_to_sum(&sums[0], total_of(report, sample));
     (void)pf_add_to_sum(&sums[1], pf_field_ins_lat(sample->decoded));
     (void)pf_add_to_sum(&sums[2], pf_field_retire_lat(sample->decoded));
+    if (report->layout.by_class)
+        pf_report_add_classes(classes_of(report, number), sample);
     return true;
 }
 
@@ -60,6 +72,8 @@ bool pf_report_gather_costs(struct pf_report *report)
         }
         for (size_t j = 0; j < PF_REPORT_COSTS; j++)
             (void)pf_add_to_sum(&report->costs.items[first].sums[j], cost->sums[j]);
+        for (size_t j = 0; j < PF_REPORT_CLASSES && report->layout.by_class; j++)
+            (void)pf_add_to_sum(&classes_of(report, first)[j], classes_of(report, i)[j]);
     }
     return true;
 }
@@ -69,6 +83,12 @@ const struct pf_report_cost *pf_report_cost_of(const struct pf_report *report, c
     uint32_t number;
     return pf_pairs_get(&report->costs.index, row->key | OF_ROW, row->frame, &number) ? &report->costs.items[number]
                                                                                       : NULL;
+}
+
+const uint64_t *pf_report_classes_of(const struct pf_report *report, const struct pf_report_row *row)
+{
+    const struct pf_report_cost *cost = pf_report_cost_of(report, row);
+    return cost ? classes_of(report, (uint32_t)(cost - report->costs.items)) : NULL;
 }
 
 /* ---- headers ---- */

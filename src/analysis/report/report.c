@@ -114,6 +114,8 @@ void pf_report_close(struct pf_report *report)
     pf_pairs_close(&report->data.lines);
     pf_data_types_close(report->data.types);
     pf_pairs_close(&report->costs.index);
+    pf_free(allocator, report->costs.classes, report->costs.class_capacity * sizeof(*report->costs.classes));
+    pf_free(allocator, report->groups.classes, report->groups.class_capacity * sizeof(*report->groups.classes));
     pf_free(allocator, report->costs.items, report->costs.capacity * sizeof(*report->costs.items));
     pf_report_unprepare(report);
     pf_arena_close(&report->texts.arena);

@@ -129,6 +129,8 @@ struct pf_report_layout {
     bool by_address;     /* a column distinguishes addresses of a function */
     bool by_mode;        /* a column asks for the mode of samples */
     bool by_cost;        /* a column asks for what they cost */
+    bool by_class;       /* a column asks for the classes of their accesses */
+    bool snoop_shares;   /* in the list that is parsed, snoop means shares: --fields of --mem-mode */
     bool by_latency;     /* a column asks for the weight of rows divided by parallelism */
     bool by_parallelism; /* a column or a filter asks for the parallelism of samples */
     bool by_stack;       /* a column takes something of the frames of samples */
@@ -168,6 +170,8 @@ struct pf_report_groups {
     size_t member_count, member_capacity;
     struct pf_report_part *parts;
     size_t part_count, part_capacity;
+    uint64_t *classes; /* sums of PF_REPORT_CLASSES for each part, if a column asks for them */
+    size_t class_capacity;
 };
 
 /* columns_sample.c: what columns take of samples as texts. */
@@ -224,6 +228,8 @@ struct pf_report_keys {
 struct pf_report_costs {
     struct pf_report_cost *items;
     size_t count, capacity;
+    uint64_t *classes; /* sums of PF_REPORT_CLASSES for each item, if a column asks for them */
+    size_t class_capacity;
     struct pf_pairs index; /* by key and frame; when rows are made, by those of the rows, too */
 };
 
@@ -385,7 +391,7 @@ static inline uint64_t pf_report_weight(const struct pf_report *report, const st
 /* Rows that are of no group have a part, too: a column asks for more than rows hold. */
 static inline bool pf_report_keeps_parts(const struct pf_report *report)
 {
-    return report->layout.by_mode || report->layout.by_cost || report->layout.by_latency;
+    return report->layout.by_mode || report->layout.by_cost || report->layout.by_class || report->layout.by_latency;
 }
 static inline const struct pf_report_key *pf_report_key(const struct pf_report *report, const struct pf_report_row *row)
 {

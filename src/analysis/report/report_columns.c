@@ -145,6 +145,7 @@ static void keep(struct pf_report *report, const struct chosen *fields, const st
         report->layout.by_latency |=
             all.columns[i]->of == PF_COLUMN_OF_VALUE && all.columns[i]->needs == PF_COLUMN_NEEDS_PARALLELISM;
         report->layout.by_cost |= all.columns[i]->needs == PF_COLUMN_NEEDS_COSTS;
+        report->layout.by_class |= all.columns[i]->needs == PF_COLUMN_NEEDS_CLASSES;
     }
     report->layout.by_parallelism |= report->layout.by_latency;
     memcpy(report->layout.columns, fields->columns, fields->count * sizeof(*fields->columns));
@@ -220,6 +221,7 @@ int pf_report_choose_columns(struct pf_report *report, struct perfile_error *err
                                     (strstr(field_list, "overhead_children") || strstr(field_list, "latency_children"));
     else
         add_usual_fields(report, &sort, &fields);
+    report->layout.snoop_shares = report->settings.by_weight;
     if (result == 0 && field_list)
         result = parse(report, field_list, NULL, &fields, error);
     if (result < 0)

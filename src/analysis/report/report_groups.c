@@ -111,11 +111,16 @@ static bool position_members(struct pf_report *report, struct pf_report_group *g
 
 bool pf_report_give_parts(struct pf_report *report, struct pf_report_row *row, uint32_t count)
 {
-    const size_t used = report->groups.part_count;
-    if (used > UINT32_MAX || !pf_grow(report->allocator, &report->groups.parts, &report->groups.part_capacity,
-                                      used + count, sizeof(*report->groups.parts)))
+    struct pf_report_groups *groups = &report->groups;
+    const size_t used = groups->part_count, classes = report->layout.by_class ? PF_REPORT_CLASSES : 0;
+    if (used > UINT32_MAX ||
+        !pf_grow(report->allocator, &groups->parts, &groups->part_capacity, used + count, sizeof(*groups->parts)) ||
+        !pf_grow(report->allocator, &groups->classes, &groups->class_capacity, (used + count) * classes,
+                 sizeof(*groups->classes)))
         return false;
-    memset(report->groups.parts + used, 0, count * sizeof(*report->groups.parts));
+    memset(groups->parts + used, 0, count * sizeof(*groups->parts));
+    if (classes)
+        memset(groups->classes + used * classes, 0, count * classes * sizeof(*groups->classes));
     row->parts = (uint32_t)used;
     report->groups.part_count += count;
     return true;
@@ -163,6 +168,15 @@ static struct pf_report_part own_part(const struct pf_report *report, const stru
     return part;
 }
 
+static void fill_part(struct pf_report *report, uint32_t number, const struct pf_report_row *row)
+{
+    const uint64_t *classes = report->layout.by_class ? pf_report_classes_of(report, row) : NULL;
+    report->groups.parts[number] = own_part(report, row);
+    if (classes)
+        memcpy(report->groups.classes + (size_t)number * PF_REPORT_CLASSES, classes,
+               PF_REPORT_CLASSES * sizeof(*classes));
+}
+
 static bool join_row(struct pf_report *report, struct pf_pairs *index, uint32_t member)
 {
     const struct pf_report_event *event = pf_report_event(report, &report->rows.items[member]);
@@ -171,8 +185,7 @@ static bool join_row(struct pf_report *report, struct pf_pairs *index, uint32_t 
         return true;
     if (event->event->index != event->group->first && !find_leader_row(report, index, member, event->group, &row))
         return false;
-    report->groups.parts[report->rows.items[row].parts + event->position] =
-        own_part(report, &report->rows.items[member]);
+    fill_part(report, report->rows.items[row].parts + event->position, &report->rows.items[member]);
     return true;
 }
 
@@ -225,7 +238,7 @@ bool pf_report_keep_modes(struct pf_report *report)
             continue;
         enough = pf_report_give_parts(report, &report->rows.items[i], 1);
         if (enough)
-            report->groups.parts[report->rows.items[i].parts] = own_part(report, &report->rows.items[i]);
+            fill_part(report, report->rows.items[i].parts, &report->rows.items[i]);
     }
     return enough;
 }

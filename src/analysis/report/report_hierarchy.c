@@ -143,8 +143,10 @@ static bool find_entry(struct growth *growth, const struct pf_report_levels *lev
     return true;
 }
 
-static void add_part(struct pf_report_part *sum, const struct pf_report_part *part)
+static void add_part(struct pf_report *report, uint32_t to, uint32_t from)
 {
+    struct pf_report_part *sum = &report->groups.parts[to];
+    const struct pf_report_part *part = &report->groups.parts[from];
     sum->self += part->self;
     sum->samples += part->samples;
     sum->sys += part->sys;
@@ -154,6 +156,9 @@ static void add_part(struct pf_report_part *sum, const struct pf_report_part *pa
     (void)pf_add_to_sum(&sum->latency, part->latency);
     for (size_t i = 0; i < PF_REPORT_COSTS; i++)
         (void)pf_add_to_sum(&sum->costs[i], part->costs[i]);
+    for (size_t i = 0; i < PF_REPORT_CLASSES && report->layout.by_class; i++)
+        (void)pf_add_to_sum(&report->groups.classes[(size_t)to * PF_REPORT_CLASSES + i],
+                            report->groups.classes[(size_t)from * PF_REPORT_CLASSES + i]);
 }
 
 /* Of all but the children: a sample may be in several rows. */
@@ -170,7 +175,7 @@ static void add_sums(struct growth *growth, const struct pf_report_row *row, uin
             sum->level = row->level;
         }
         for (uint32_t i = 0; i < parts; i++)
-            add_part(&report->groups.parts[sum->parts + i], &report->groups.parts[row->parts + i]);
+            add_part(report, sum->parts + i, row->parts + i);
     }
 }
 

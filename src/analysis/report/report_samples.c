@@ -59,7 +59,7 @@ int pf_report_open_profile(struct pf_report *report, struct perfile_error *error
     const bool any = filter.time || filter.cpus || filter.events || filter.off_cpu || filter.switch_on ||
                      filter.switch_off;
     const bool decoded = report->keys.kept_count != 0 || report->branching.active || report->settings.by_weight ||
-                         report->layout.by_cost || report->layout.by_parallelism;
+                         report->layout.by_cost || report->layout.by_class || report->layout.by_parallelism;
     struct pf_profile_options how = {
         .filter = any ? &filter : NULL,
         .find = pf_find_options_of(options->symbols, report->allocator),
@@ -170,6 +170,8 @@ static inline bool add_row(struct pf_report *report, const struct pf_profile_sam
     struct pf_report_event *event = &report->events.items[sample->event->index];
     const bool counts = passes(report, sample);
     const bool in_total = counts || !report->settings.relative;
+    if (report->layout.by_class)
+        pf_report_note_classes(event, sample);
     const uint64_t part = in_total ? pf_add_to_sum(&event->period, sample->period) : 0;
     (void)pf_add_to_sum(&event->latency, in_total ? pf_report_latency(report, sample) : 0);
     if (!counts)
@@ -190,7 +192,8 @@ static inline bool add_row(struct pf_report *report, const struct pf_profile_sam
     report->events.passed += 1 + sample->alike;
     if (report->taker)
         return report->taker->take(report->taker->context, sample);
-    return (!report->layout.by_cost || pf_report_note_cost(report, key, sample)) && add_frames(report, key, sample);
+    return (!(report->layout.by_cost || report->layout.by_class) || pf_report_note_cost(report, key, sample)) &&
+           add_frames(report, key, sample);
 }
 
 static inline struct pf_report_event *event_of(struct pf_report *report, const struct perfile_event *event)

@@ -30,6 +30,13 @@ struct pf_report_row {
 /* Parts of what a sample cost. */
 enum { PF_REPORT_COSTS = 3 };
 
+/* Classes of accesses, of all groups. */
+enum pf_report_class {
+#define PF_ACCESS_CLASS(group, id, ...) PF_CLASS_##group##_##id,
+#include "analysis/report/access_classes.def"
+    PF_REPORT_CLASSES
+};
+
 /* What the samples in one frame cost. */
 struct pf_report_cost {
     uint32_t key, frame;
@@ -66,6 +73,7 @@ struct pf_report_event {
     uint64_t samples;                  /* all but those of other times, processors or events */
     uint64_t period;                   /* of these; what percentages are of */
     uint64_t latency;                  /* the same of latencies; 0: no column asks for them */
+    uint32_t classes;                  /* bits of the classes of its accesses; 0: no column asks for them */
     struct pf_report_row *rows;        /* in the order of the table */
     size_t row_count;
     size_t left_out;                     /* rows after these, which were too many */

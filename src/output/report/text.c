@@ -72,7 +72,7 @@ static size_t value_widths(const struct pf_report_text *table)
     size_t width = 0;
     for (size_t i = 0; i < table->column_count; i++)
         if (pf_report_text_is_weight(table, i))
-            width += table->widths[i] + (width ? 2 : 0);
+            width += table->widths[i] + (width && !pf_report_text_is_joined(table, i) ? 2 : 0);
     return width;
 }
 
@@ -100,12 +100,14 @@ static size_t put_level_headers(struct pf_report_text *table, const struct pf_re
 static void put_hierarchy_header(struct pf_report_text *table, const struct pf_report_levels *levels)
 {
     pf_put_string(table->out, "# ");
+    pf_report_text_put_titles(table, indent_of(levels));
     pf_report_text_pad(table->out, indent_of(levels));
     for (size_t i = 0; i < table->column_count; i++)
         if (pf_report_text_is_weight(table, i)) {
+            pf_report_text_put_gap(table, i);
             pf_report_text_put_column_header(table, i);
-            pf_put_string(table->out, "  ");
         }
+    pf_put_string(table->out, "  ");
     const size_t width = put_level_headers(table, levels);
     pf_put_string(table->out, "\n");
     if (table->screen)
@@ -124,7 +126,8 @@ static void put_values(struct pf_report_text *table, const struct pf_report_row 
             continue;
         const struct pf_text *cell = pf_report_text_cell(table, table->columns[i], row);
         const char *color = row_color(table, table->columns[i], row);
-        pf_put_string(table->out, "  ");
+        pf_put_string(table->out, i ? "" : "  ");
+        pf_report_text_put_gap(table, i);
         pf_put_string(table->out, color ? color : "");
         pf_report_text_put_padded(table, i, cell->data, cell->used, true, false);
         pf_put_string(table->out, color ? PF_PLAIN : "");

@@ -61,6 +61,11 @@ void pf_report_text_put_cell(struct pf_report_text *table, size_t i, const struc
 void pf_report_text_parse_widths(struct pf_report_text *table);
 void pf_report_text_choose_columns(struct pf_report_text *table);
 void pf_report_text_put_column_header(struct pf_report_text *table, size_t i);
+/* The line of titles above groups of columns, and the start of the next line; nothing without any. */
+void pf_report_text_put_titles(struct pf_report_text *table, size_t indent);
+/* Whether a column stands below the same title as the one before it; then no gap is between them. */
+bool pf_report_text_is_joined(const struct pf_report_text *table, size_t i);
+void pf_report_text_put_gap(struct pf_report_text *table, size_t i);
 void pf_report_text_put_header(struct pf_report_text *table);
 /* A line with the names of the columns that are left out, if there are any. */
 void pf_report_text_put_omitted(struct pf_report_text *table);

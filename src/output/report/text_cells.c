@@ -247,10 +247,22 @@ void pf_report_text_put_padded(struct pf_report_text *table, size_t i, const cha
         pf_report_text_pad(table->out, blanks);
 }
 
+/* Columns below one title stand close together. */
+bool pf_report_text_is_joined(const struct pf_report_text *table, size_t i)
+{
+    const char *title = i < table->column_count ? pf_report_title(table->columns[i]) : NULL;
+    return i && title && title == pf_report_title(table->columns[i - 1]);
+}
+
+void pf_report_text_put_gap(struct pf_report_text *table, size_t i)
+{
+    if (i && !pf_report_text_is_joined(table, i))
+        pf_put_string(table->out, "  ");
+}
+
 void pf_report_text_put_cell(struct pf_report_text *table, size_t i, const struct pf_text *cell, bool last)
 {
-    if (i)
-        pf_put_string(table->out, "  ");
+    pf_report_text_put_gap(table, i);
     pf_report_text_put_padded(table, i, cell->data, cell->used, table->columns[i]->right, last);
 }
 
@@ -294,16 +306,56 @@ void pf_report_text_put_column_header(struct pf_report_text *table, size_t i)
                               table->screen && i + 1 == table->column_count);
 }
 
+/* "--- Cache ---" above columns that belong together; above a single one, flush right, without dashes. */
+static void put_title(struct pf_report_text *table, const char *title, size_t width, bool single)
+{
+    const size_t used = strlen(title) + (single ? 0 : 2), rest = width > used ? width - used : 0;
+    if (single)
+        pf_report_text_pad(table->out, rest);
+    for (size_t i = 0; i < rest / 2 && !single; i++)
+        pf_put_char(table->out, '-');
+    pf_put_format(table->out, single ? "%s" : " %s ", title);
+    for (size_t i = rest / 2; i < rest && !single; i++)
+        pf_put_char(table->out, '-');
+}
+
+static bool has_titles(const struct pf_report_text *table)
+{
+    for (size_t i = 0; i < table->column_count; i++)
+        if (pf_report_title(table->columns[i]))
+            return true;
+    return false;
+}
+
+void pf_report_text_put_titles(struct pf_report_text *table, size_t indent)
+{
+    if (!has_titles(table))
+        return;
+    pf_report_text_pad(table->out, indent);
+    for (size_t i = 0, next; i < table->column_count; i = next) {
+        size_t width = table->widths[i];
+        for (next = i + 1; pf_report_text_is_joined(table, next); next++)
+            width += table->widths[next];
+        pf_report_text_put_gap(table, i);
+        if (pf_report_title(table->columns[i]))
+            put_title(table, pf_report_title(table->columns[i]), width, next == i + 1);
+        else
+            pf_report_text_pad(table->out, width);
+    }
+    pf_put_string(table->out, "\n# ");
+}
+
 void pf_report_text_put_header(struct pf_report_text *table)
 {
     pf_put_string(table->out, "# ");
+    pf_report_text_put_titles(table, 0);
     for (size_t i = 0; i < table->column_count; i++) {
-        pf_put_string(table->out, i ? "  " : "");
+        pf_report_text_put_gap(table, i);
         pf_report_text_put_column_header(table, i);
     }
     pf_put_string(table->out, table->screen ? "\n" : "\n# ");
     for (size_t i = 0; i < table->column_count && !table->screen; i++) {
-        pf_put_string(table->out, i ? "  " : "");
+        pf_report_text_put_gap(table, i);
         pf_report_text_dots(table->out, table->widths[i]);
     }
     pf_put_string(table->out, table->screen ? "" : "\n#\n");
