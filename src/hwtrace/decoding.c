@@ -376,6 +376,15 @@ static bool is_late(const struct pf_decoding *decoding, const struct queue *queu
            !decoding->decoder->without_clock;
 }
 
+/* What comes next has this time, and follows the bytes that were read. */
+static void set_position(struct pf_decoding *decoding, struct queue *queue, uint64_t cycles)
+{
+    queue->buffer = pf_aux_stream_buffer(&queue->stream, queue->walk.offset ? queue->walk.offset - 1 : 0);
+    queue->time = decoding->decoder->without_clock
+                      ? time_of_piece(decoding, queue)
+                      : pf_aux_time(&decoding->clock, decoding->decoder->timeless ? queue->buffer->reference : cycles);
+}
+
 /* The same, if need be in the next run of buffers. */
 static int seek(struct pf_decoding *decoding, struct queue *queue, struct perfile_error *error)
 {
@@ -387,10 +396,7 @@ static int seek(struct pf_decoding *decoding, struct queue *queue, struct perfil
     }
     if (result <= 0)
         return result;
-    queue->buffer = pf_aux_stream_buffer(&queue->stream, queue->walk.offset ? queue->walk.offset - 1 : 0);
-    queue->time = decoding->decoder->without_clock
-                      ? time_of_piece(decoding, queue)
-                      : pf_aux_time(&decoding->clock, decoding->decoder->timeless ? queue->buffer->reference : cycles);
+    set_position(decoding, queue, cycles);
     if (PF_LIKELY(!is_late(decoding, queue)))
         return 1;
     if (queue->parts && queue->parts->spans)
@@ -688,6 +694,23 @@ static int go_on(struct pf_decoding *decoding, struct perfile_error *error)
     return more;
 }
 
+/* Counts what was decoded ahead. True: another queue may be earlier now. */
+static bool merge_ahead(struct pf_decoding *decoding, uint64_t before)
+{
+    struct queue *queue = decoding->current;
+    uint64_t cycles;
+    if (!decoding->merges || !queue->parts->spans)
+        return false;
+    if (PF_UNLIKELY(queue->epoch != decoding->epoch || queue->tid < 0))
+        enter(decoding, queue);
+    if (!pf_flow_spans_merge(queue->parts->spans, &queue->parts->samples, before, &cycles))
+        return false;
+    set_position(decoding, queue, cycles);
+    decoding->current = NULL;
+    pf_heap_move_first(&decoding->heap, queue->time);
+    return true;
+}
+
 static bool next_lost(struct pf_decoding *decoding, uint64_t before, struct pf_decoded *decoded)
 {
     const struct lost *lost =
@@ -744,6 +767,8 @@ int pf_decoding_next(struct pf_decoding *decoding, uint64_t before, struct pf_de
     while (result >= 0) {
         if (!decoding->current && (result = choose(decoding, before, decoded)) != 2)
             return result ? result : next_merged(decoding, decoded);
+        if (merge_ahead(decoding, before))
+            continue;
         if ((result = next_of_queue(decoding, decoding->current, decoded, error)) != 0)
             return result;
         result = go_on(decoding, error);

@@ -104,6 +104,7 @@ static void decode_block(struct pf_flow_block *block, const uint8_t *code, size_
     block->next = block->start + at;
     block->target = block->next + (uint64_t)insn.displacement;
     block->flow = block->count ? (uint8_t)insn.flow : PF_X86_ON;
+    block->flags = (uint16_t)(pf_flow_flags_of(block->flow) | PF_FLOW_IS_BRANCH);
 }
 
 /* At the start of a line. */

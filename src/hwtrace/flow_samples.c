@@ -311,10 +311,10 @@ static bool next_rest(struct pf_flow_samples *samples)
     return true;
 }
 
-static bool is_wanted_branch(const struct pf_flow_samples *samples)
+static bool is_wanted_branch(const struct pf_flow_samples *samples, uint32_t flags)
 {
     const uint32_t kinds = samples->itrace->kinds;
-    return samples->branches != NO_EVENT && (!kinds || samples->step.flags & kinds);
+    return samples->branches != NO_EVENT && (!kinds || flags & kinds);
 }
 
 static bool next_branch(struct pf_flow_samples *samples)
@@ -322,7 +322,7 @@ static bool next_branch(struct pf_flow_samples *samples)
     const struct pf_flow_step *step = &samples->step;
     const struct pf_flow_block *block = step->block;
     const bool by_insn = block && step->from == block->last;
-    const bool wanted = is_wanted_branch(samples) && !is_skipped(samples);
+    const bool wanted = is_wanted_branch(samples, step->flags) && !is_skipped(samples);
     if (wanted) {
         put_sample(samples, step->from, false);
         samples->made.addr = step->to;
@@ -431,6 +431,17 @@ bool pf_flow_samples_may_merge(struct pf_flow_samples *samples)
     return samples->merges;
 }
 
+void pf_flow_samples_merge_block(struct pf_flow_samples *samples, struct pf_flow_block *block, uint32_t flags)
+{
+    if (PF_UNLIKELY(!block->runs)) {
+        block->ran_next = NULL;
+        *samples->ran_end = block;
+        samples->ran_end = &block->ran_next;
+    }
+    block->runs++;
+    block->branches += flags && is_wanted_branch(samples, flags);
+}
+
 bool pf_flow_samples_merge(struct pf_flow_samples *samples)
 {
     const struct pf_flow_step *step = &samples->step;
@@ -439,13 +450,7 @@ bool pf_flow_samples_merge(struct pf_flow_samples *samples)
                        (!step->flags || step->from == block->last);
     if (!samples->merges || !plain)
         return false;
-    if (PF_UNLIKELY(!block->runs)) {
-        block->ran_next = NULL;
-        *samples->ran_end = block;
-        samples->ran_end = &block->ran_next;
-    }
-    block->runs++;
-    block->branches += step->flags && is_wanted_branch(samples);
+    pf_flow_samples_merge_block(samples, block, step->flags);
     return true;
 }
 
@@ -532,4 +537,9 @@ int pf_flow_samples_next(struct pf_flow_samples *samples)
             made = samples->step.event ? next_event(samples) : PF_FLOW_SAMPLE_NONE;
     }
     return made;
+}
+
+bool pf_flow_samples_are_made(const struct pf_flow_samples *samples)
+{
+    return samples->phase == PHASE_END;
 }

@@ -58,6 +58,8 @@ void pf_flow_samples_enter(struct pf_flow_samples *samples, int32_t tid);
 bool pf_flow_samples_may_merge(struct pf_flow_samples *samples);
 /* Counts samples->step: true when pf_flow_samples_merged will return its samples. */
 bool pf_flow_samples_merge(struct pf_flow_samples *samples);
+/* The same of a block that ran once, all of it; `flags` are those of the branch after it, or 0. */
+void pf_flow_samples_merge_block(struct pf_flow_samples *samples, struct pf_flow_block *block, uint32_t flags);
 /* As pf_flow_samples_next, of what was counted; to be called until there are none before another process is entered. */
 int pf_flow_samples_merged(struct pf_flow_samples *samples);
 /* Sets samples->step, of which samples are made from now on. */
@@ -68,5 +70,7 @@ void pf_flow_samples_begin(struct pf_flow_samples *samples);
  */
 enum { PF_FLOW_SAMPLE_NONE = -1, PF_FLOW_SAMPLE_ERROR = -2 };
 int pf_flow_samples_next(struct pf_flow_samples *samples);
+/* All samples of the step were made. */
+bool pf_flow_samples_are_made(const struct pf_flow_samples *samples);
 
 #endif

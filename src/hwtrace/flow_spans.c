@@ -124,11 +124,6 @@ static void put_position(struct span *span, uint64_t time)
     position->has_cycles = counts;
 }
 
-static uint32_t flags_of(const struct pf_flow_block *block)
-{
-    return pf_flow_flags_of(block->flow) | PF_FLOW_IS_BRANCH;
-}
-
 /* The step is that of a block and its branch, and nothing else. */
 static bool is_plain(const struct span *span, const struct pf_flow_step *step)
 {
@@ -137,7 +132,7 @@ static bool is_plain(const struct span *span, const struct pf_flow_step *step)
     return block && !step->first && step->count == block->count && !step->event && !step->ends && !step->has_thread &&
            !step->has_cpu && step->time == position->time && step->cycles == position->cycles &&
            step->has_cycles == position->has_cycles &&
-           (!step->flags || (step->flags == flags_of(block) && step->from == block->last));
+           (!step->flags || (step->flags == block->flags && step->from == block->last));
 }
 
 static void put_step(struct span *span, const struct pf_flow_step *step)
@@ -680,6 +675,11 @@ static void deliver_other(struct pf_flow_spans *spans, struct pf_flow_step *step
     spans->word_at += 1 + STEP_WORDS;
 }
 
+static struct pf_flow_block *block_of(uint64_t word)
+{
+    return (struct pf_flow_block *)(uintptr_t)(word & ~(uint64_t)TAG_MASK);
+}
+
 /* The next step of the position. False: it has no more, or the span ends. */
 static bool deliver_step(struct pf_flow_spans *spans, struct pf_flow_step *step)
 {
@@ -695,18 +695,43 @@ static bool deliver_step(struct pf_flow_spans *spans, struct pf_flow_step *step)
         deliver_other(spans, step);
         return true;
     }
-    struct pf_flow_block *block = (struct pf_flow_block *)(uintptr_t)(words[0] & ~(uint64_t)TAG_MASK);
+    struct pf_flow_block *block = block_of(words[0]);
     *step = spans->position;
     step->block = block;
     step->count = block->count;
     spans->word_at++;
     if (tag == TAG_BLOCK)
         return true;
-    step->flags = flags_of(block);
+    step->flags = block->flags;
     step->from = block->last;
     step->to = tag == TAG_DIRECT ? block->target : words[1];
     spans->word_at += tag == TAG_INDIRECT;
     return true;
+}
+
+bool pf_flow_spans_merge(struct pf_flow_spans *spans, struct pf_flow_samples *samples, uint64_t before, uint64_t *time)
+{
+    const struct span *span = spans->current;
+    bool moved = false;
+    if (!span || !pf_flow_samples_are_made(samples) || PF_UNLIKELY(!has_same_code(spans, span)))
+        return false;
+    while (spans->word_at < span->word_count) {
+        const uint64_t *words = span->words + spans->word_at;
+        const unsigned tag = words[0] & TAG_MASK;
+        if (tag == TAG_STEP)
+            break;
+        if (tag >= TAG_POSITION) {
+            if (pf_aux_time(samples->clock, pf_max(words[1], spans->earliest)) >= before)
+                break;
+            moved = deliver_position(spans, time);
+            continue;
+        }
+        struct pf_flow_block *block = block_of(words[0]);
+        pf_flow_samples_merge_block(samples, block, tag == TAG_BLOCK ? 0 : block->flags);
+        spans->steps++;
+        spans->word_at += tag == TAG_INDIRECT ? 2 : 1;
+    }
+    return moved;
 }
 
 /* The own decoder may go on to the first span that it did not pass. */

@@ -12,7 +12,7 @@
 #define PF_HWTRACE_FLOW_SPANS_H
 
 #include "base/workers.h"
-#include "hwtrace/flow.h"
+#include "hwtrace/flow_samples.h"
 #include "hwtrace/queues.h"
 
 struct pf_flow_spans;
@@ -37,6 +37,11 @@ void pf_flow_spans_start_run(struct pf_flow_spans *spans);
 /* As those of the decoder. After `seek` the offset of the queue's walk is that up to which packets were read. */
 int pf_flow_spans_seek(struct pf_flow_spans *spans, uint64_t *time, struct perfile_error *error);
 int pf_flow_spans_next(struct pf_flow_spans *spans, struct pf_flow_step *step, struct perfile_error *error);
+/*
+ * Counts the steps that come next, as pf_flow_samples_merge does, as far as they were decoded ahead and their time, in
+ * nanoseconds, is before this one. True: *time is that of what comes next, as if `seek` had come to it.
+ */
+bool pf_flow_spans_merge(struct pf_flow_spans *spans, struct pf_flow_samples *samples, uint64_t before, uint64_t *time);
 /* Nothing is decoded ahead now, and bytes are counted up to what was delivered last. */
 void pf_flow_spans_settle(struct pf_flow_spans *spans);
 

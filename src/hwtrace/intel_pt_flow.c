@@ -152,8 +152,7 @@ static bool take_return(struct pf_pt_flow *flow, uint64_t *target)
 
 static bool branch(struct pf_pt_flow *flow, struct pf_flow_step *step, uint64_t to, uint32_t flags)
 {
-    step->flags = pf_flow_flags_of(step->block->flow) | PF_FLOW_IS_BRANCH | flags |
-                  (flow->in_transaction ? PF_FLOW_IN_TRANSACTION : 0);
+    step->flags = step->block->flags | flags | (flow->in_transaction ? PF_FLOW_IN_TRANSACTION : 0);
     step->from = step->block->last;
     step->to = to;
     flow->ip = to ? to : step->from;
