@@ -2,7 +2,8 @@
 /*
  * Headers of PCIe packets as HiSilicon's tracer writes them: Documentation/trace/hisi-ptt.rst of Linux. A trace
  * consists of words of 32 bits, of which each is a packet here: four to a header, or eight when bits 31 to 11 of the
- * first word are all set, which does not change within a trace.
+ * first word are all set. That does not change within a trace: where it seems to, from four to eight, the words before
+ * are damaged.
  */
 #include "hwtrace/packets.h"
 
@@ -13,7 +14,7 @@
 enum { HIDDEN = PF_AUX_PAD + 1, SUMMARY, HEADER, PREFIX, TIME, KINDS, WORD_BYTES = 4 };
 
 struct state {
-    unsigned words; /* of a header: 4 or 8; 0 before the first one */
+    unsigned words; /* of the header: 4 or 8 */
     unsigned at;    /* the word of the header that comes next */
 };
 
@@ -28,7 +29,7 @@ static void read_word(const struct pf_aux_machine *machine, void *state, struct 
         return;
     packet->bytes = WORD_BYTES;
     packet->payload = pf_load32(packet->data, PF_AUX_LITTLE);
-    if (!s->words)
+    if (!s->at && s->words != PF_COUNT(kinds_of_8))
         s->words = packet->payload >> 11 == 0x1fffff ? PF_COUNT(kinds_of_8) : PF_COUNT(kinds_of_4);
     packet->kind = s->words == PF_COUNT(kinds_of_8) ? kinds_of_8[s->at] : kinds_of_4[s->at];
     packet->detail = s->words == PF_COUNT(kinds_of_8) ? s->at - 2 : s->at;

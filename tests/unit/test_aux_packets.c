@@ -76,8 +76,21 @@ static void check_pieces(struct pf_aux_walk *walk, struct seen *seen, const stru
     assert_string_equal(seen->text.data, payload->lines);
 }
 
+static void check_damage(struct pf_aux_walk *walk, const uint8_t *payload, size_t count, bool finds_shifted);
+
+/* The bytes of headers of HiSilicon PTT and entries of the dispatch trace log; 1 where packets have several sizes. */
+static size_t record_bytes(uint32_t type)
+{
+    return type == PERFILE_AUXTRACE_HISI_PTT ? 32 : type == PERFILE_AUXTRACE_VPA_DTL ? 48 : 1;
+}
+
 static void check_payload(struct pf_aux_walk *walk, struct seen *seen, struct payload *payload)
 {
+    const uint32_t type = seen->format->type;
+    const size_t complete = payload->count - payload->count % record_bytes(type);
+    if (complete)
+        check_damage(walk, payload->bytes, complete,
+                     type == PERFILE_AUXTRACE_INTEL_PT || type == PERFILE_AUXTRACE_ARM_SPE);
     static const size_t pieces[] = {1, 2, 3, 7, 16, 17, 4095, 4096, MAX_BYTES};
     for (size_t i = 0; i < PF_COUNT(pieces) && payload->count; i++)
         check_pieces(walk, seen, payload, pieces[i]);
@@ -185,6 +198,94 @@ static void test_random_bytes(void **state)
         }
         pf_aux_walk_close(&walk);
         pf_text_close(&seen.text);
+    }
+}
+
+/* ---- damage ------------------------------------------------------------------------------------------------------ */
+
+enum { COPIES = 3, CHANGES = 4, MAX_PACKETS = MAX_BYTES };
+
+struct listed {
+    uint64_t offset;
+    size_t bytes;
+    unsigned kind, detail;
+    uint64_t payload;
+};
+
+struct list {
+    struct listed packets[MAX_PACKETS];
+    size_t count;
+};
+
+static void list_packets(struct pf_aux_walk *walk, const uint8_t *bytes, size_t count, struct list *list)
+{
+    struct source source = {bytes, count, .piece = count};
+    struct pf_aux_packet packet;
+    uint64_t offset = 0, bad_bytes = 0;
+    list->count = 0;
+    walk->context = &source;
+    walk->bad_bytes = 0;
+    pf_aux_walk_restart(walk);
+    for (; pf_aux_walk_next(walk, &packet, NULL) > 0; offset += packet.bytes) {
+        assert_int_equal(packet.offset, offset);
+        assert_true(list->count < MAX_PACKETS);
+        bad_bytes += packet.kind == PF_AUX_BAD ? packet.bytes : 0;
+        list->packets[list->count++] =
+            (struct listed){offset, packet.bytes, packet.kind, packet.detail, packet.payload};
+    }
+    assert_int_equal(offset, count);
+    assert_int_equal(walk->bad_bytes, bad_bytes);
+}
+
+/* Where the packets begin that are the same in both, although `removed` bytes are missing before them in the second. */
+static uint64_t same_from(const struct list *complete, const struct list *damaged, uint64_t removed)
+{
+    size_t i = complete->count, j = damaged->count;
+    uint64_t from = UINT64_MAX;
+    while (i > 0 && j > 0) {
+        struct listed a = complete->packets[--i];
+        const struct listed *b = &damaged->packets[--j];
+        a.offset -= removed;
+        if (a.offset != b->offset || a.bytes != b->bytes || a.kind != b->kind || a.detail != b->detail ||
+            a.payload != b->payload)
+            break;
+        from = a.offset + removed;
+    }
+    return from;
+}
+
+/* Whether this word of HiSilicon PTT would begin a header of eight words, as that of its longer headers does. */
+static bool seems_longer(const struct pf_aux_format *format, const uint8_t *word)
+{
+    return format->type == PERFILE_AUXTRACE_HISI_PTT && pf_load32(word, PF_AUX_LITTLE) >> 11 == 0x1fffff;
+}
+
+/*
+ * Changes and removes each byte of the first of three copies: each byte belongs to a packet, and packets of the last
+ * copy are the same. After a byte was removed this is true where packets can be found again: not of formats that
+ * consist of records of one size, of which `payload` has complete ones.
+ */
+static void check_damage(struct pf_aux_walk *walk, const uint8_t *payload, size_t count, bool finds_shifted)
+{
+    static const uint8_t changes[CHANGES] = {0x01, 0x10, 0x80, 0xff};
+    static uint8_t copies[COPIES * MAX_BYTES], damaged[COPIES * MAX_BYTES];
+    static struct list complete, list;
+    const size_t bytes = COPIES * count;
+    for (size_t i = 0; i < bytes; i++)
+        copies[i] = damaged[i] = payload[i % count];
+    list_packets(walk, copies, bytes, &complete);
+    for (size_t at = 0; at < count; at++) {
+        for (unsigned i = 0; i < CHANGES; i++) {
+            damaged[at] = copies[at] ^ changes[i];
+            if (seems_longer(walk->format, damaged + at - at % 4))
+                continue;
+            list_packets(walk, damaged, bytes, &list);
+            assert_true(same_from(&complete, &list, 0) <= (COPIES - 1) * count);
+        }
+        memmove(damaged + at, copies + at + 1, bytes - at - 1);
+        list_packets(walk, damaged, bytes - 1, &list);
+        assert_true(!finds_shifted || same_from(&complete, &list, 1) <= (COPIES - 1) * count);
+        memcpy(damaged + at, copies + at, bytes - at);
     }
 }
 

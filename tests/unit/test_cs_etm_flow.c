@@ -200,6 +200,21 @@ static void test_damage(void **state)
     }
 }
 
+/* What follows a byte that is missing is not in frames any more, but each byte is accounted for. */
+static void test_missing_byte(void **state)
+{
+    struct decoded decoded;
+    (void)state;
+    skip_without_library();
+    for (size_t at = 0, size = SIZE_MAX; at < size; at++) {
+        struct trace trace = {.used = 0};
+        put_part(&trace);
+        size = trace.used--;
+        memmove(trace.bytes + at, trace.bytes + at + 1, trace.used - at);
+        decode(&trace, &decoded);
+    }
+}
+
 /* A trace that ends anywhere. */
 static void test_cut(void **state)
 {
@@ -223,6 +238,7 @@ int main(void)
         cmocka_unit_test(test_flow),
         cmocka_unit_test(test_number_of_old_kernels),
         cmocka_unit_test(test_damage),
+        cmocka_unit_test(test_missing_byte),
         cmocka_unit_test(test_cut),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
