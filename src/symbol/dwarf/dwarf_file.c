@@ -41,7 +41,7 @@ static int fail_debug_info(const char *path, struct perfile_error *error)
 
 /*
  * libdw inflates the sections that it needs, and continues without those for which memory is short: it cannot be seen
- * afterwards. So they are inflated before. False when out of memory.
+ * afterwards. So they are inflated before; other readers find them so. False when out of memory.
  */
 static bool inflate_sections(Elf *elf)
 {
@@ -53,14 +53,16 @@ static bool inflate_sections(Elf *elf)
     while ((section = elf_nextscn(elf, section))) {
         const char *name = gelf_getshdr(section, &header) ? elf_strptr(elf, names, header.sh_name) : NULL;
         errno = 0;
-        if (name && pf_starts_with(name, ".debug_") && header.sh_flags & SHF_COMPRESSED &&
-            elf_compress(section, 0, 0) < 0 && errno == ENOMEM)
+        const bool is_plain = !name || !pf_starts_with(name, ".debug_") || !(header.sh_flags & SHF_COMPRESSED);
+        const bool is_old = name && pf_starts_with(name, ".zdebug_");
+        if ((!is_plain && elf_compress(section, 0, 0) < 0 && errno == ENOMEM) ||
+            (is_old && elf_compress_gnu(section, 0, 0) < 0 && errno == ENOMEM))
             return false;
     }
     return true;
 }
 
-int pf_dwarf_file_open(struct pf_dwarf_file *file, const char *path, struct perfile_error *error)
+int pf_dwarf_file_open_elf(struct pf_dwarf_file *file, const char *path, struct perfile_error *error)
 {
     elf_version(EV_CURRENT);
     file->fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -69,8 +71,14 @@ int pf_dwarf_file_open(struct pf_dwarf_file *file, const char *path, struct perf
     file->elf = elf_begin(file->fd, ELF_C_READ_MMAP, NULL);
     if (!file->elf || elf_kind(file->elf) != ELF_K_ELF)
         return pf_fail(error, PERFILE_ERROR_FORMAT, PERFILE_NO_OFFSET, path, "not an ELF file");
-    if (!inflate_sections(file->elf))
-        return pf_fail_memory(error, path);
+    return inflate_sections(file->elf) ? 0 : pf_fail_memory(error, path);
+}
+
+int pf_dwarf_file_open(struct pf_dwarf_file *file, const char *path, struct perfile_error *error)
+{
+    const int result = pf_dwarf_file_open_elf(file, path, error);
+    if (result < 0)
+        return result;
     file->dwarf = dwarf_begin_elf(file->elf, DWARF_C_READ, NULL);
     if (!file->dwarf)
         return fail_debug_info(path, error);

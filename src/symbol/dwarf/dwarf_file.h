@@ -19,7 +19,9 @@ struct pf_dwarf_file {
         -1, NULL, NULL                                                                                                 \
     }
 
-/* Errors: OPEN, FORMAT (not ELF), ABSENT (no debug info). What is open is to be closed in any case. */
+/* Without libdw. Errors: OPEN, FORMAT (not ELF), MEMORY. The sections of debug info are inflated. */
+int pf_dwarf_file_open_elf(struct pf_dwarf_file *file, const char *path, struct perfile_error *error);
+/* Errors: those, and ABSENT (no debug info). What is open is to be closed in any case. */
 int pf_dwarf_file_open(struct pf_dwarf_file *file, const char *path, struct perfile_error *error);
 void pf_dwarf_file_close(struct pf_dwarf_file *file);
 /* Whether `alternate` is the dwz file that the debug info was made with; if so, it is used from here on. */

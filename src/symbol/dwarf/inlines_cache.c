@@ -19,7 +19,7 @@
 #include "base/locale.h"
 #include "base/text.h"
 #include "symbol/table.h"
-#include "symbol/dwarf/inlines_dwp.h"
+#include "symbol/dwarf/debug_file.h"
 #include "symbol/dwarf/inlines_tables.h"
 
 static const char what[] = "cache";
@@ -61,7 +61,7 @@ bool pf_inlines_key_of(const struct perfile_allocator *allocator, const char *pa
     char package[4096];
     *key = (struct pf_inlines_key){.files.debug = pf_file_identity_at(path),
                                    .files.alternate = pf_file_identity_at(alternate_path)};
-    if (pf_dwp_name(package, path))
+    if (pf_package_name(package, path))
         key->files.package = pf_file_identity_at(package);
     const int bytes = pf_elf_build_id(allocator, path, key->build_id, NULL);
     key->build_id_bytes = bytes > 0 ? (uint32_t)bytes : 0;

@@ -26,13 +26,6 @@ static uint64_t take_offset(struct pf_cursor *c, unsigned bytes)
     return bytes == 8 ? pf_cursor_u64(c) : pf_cursor_u32(c);
 }
 
-static const char *text_in(const struct pf_section *section, uint64_t offset)
-{
-    if (offset >= section->bytes || !memchr(section->data + offset, 0, section->bytes - (size_t)offset))
-        return NULL;
-    return (const char *)section->data + offset;
-}
-
 /* ---- files ---------------------------------------------------------------------------------------------------- */
 
 void pf_line_files_close(struct pf_line_files *files)
@@ -121,14 +114,14 @@ static uint64_t take_form(struct pf_cursor *c, const struct pf_line_sections *se
         *text = pf_cursor_text(c, &(size_t){0});
         return 0;
     case DW_FORM_line_strp:
-        *text = text_in(&sections->line_str, take_offset(c, offset_bytes));
+        *text = pf_section_text(&sections->line_str, take_offset(c, offset_bytes));
         return 0;
     case DW_FORM_strp:
-        *text = text_in(&sections->str, take_offset(c, offset_bytes));
+        *text = pf_section_text(&sections->str, take_offset(c, offset_bytes));
         return 0;
     case DW_FORM_strp_sup:
     case DW_FORM_GNU_strp_alt:
-        *text = text_in(&sections->alternate_str, take_offset(c, offset_bytes));
+        *text = pf_section_text(&sections->alternate_str, take_offset(c, offset_bytes));
         return 0;
     case DW_FORM_udata:
         return pf_cursor_leb(c, false);

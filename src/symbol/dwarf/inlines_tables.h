@@ -173,6 +173,14 @@ struct pf_section {
     size_t bytes;
 };
 
+/* The text at the offset; NULL when it does not end in the section. */
+static inline const char *pf_section_text(const struct pf_section *section, uint64_t offset)
+{
+    return offset < section->bytes && memchr(section->data + offset, 0, section->bytes - (size_t)offset)
+               ? (const char *)section->data + offset
+               : NULL;
+}
+
 struct pf_line_sections {
     struct pf_section line;
     struct pf_section line_str;

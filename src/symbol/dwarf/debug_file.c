@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: MIT */
+#include "symbol/dwarf/debug_file.h"
+
+#include <dwarf.h>
+#include <elfutils/libdwelf.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+
+#include "base/cursor.h"
+#include "base/error.h"
+#include "base/locale.h"
+
+/* ---- sections --------------------------------------------------------------------------------------------------- */
+
+/* In the order of enum pf_debug_sections; in packages the columns of the index, in GNU's version 2 and in DWARF 5. */
+static const struct {
+    const char *name;
+    uint8_t column_2, column_5; /* 0: all units share the section */
+} kinds[PF_DEBUG_SECTIONS] = {
+    {"info", 1, 1},     {"types", 2, 0},       {"abbrev", 3, 3}, {"str", 0, 0},    {"line", 4, 4},
+    {"line_str", 0, 0}, {"str_offsets", 6, 6}, {"addr", 0, 0},   {"ranges", 0, 0}, {"rnglists", 0, 8},
+};
+
+/* The number of the section; PF_DEBUG_SECTIONS: it is another one. */
+static unsigned kind_of(const char *name, bool is_split)
+{
+    if (!pf_starts_with(name, ".debug_") && !pf_starts_with(name, ".zdebug_"))
+        return PF_DEBUG_SECTIONS;
+    name = strchr(name, '_') + 1;
+    for (unsigned i = 0; i < PF_DEBUG_SECTIONS; i++) {
+        const size_t bytes = strlen(kinds[i].name);
+        if (strncmp(name, kinds[i].name, bytes) == 0 && strcmp(name + bytes, is_split ? ".dwo" : "") == 0)
+            return i;
+    }
+    return PF_DEBUG_SECTIONS;
+}
+
+/* Inflated in place when the file was opened. */
+static struct pf_section data_of(Elf_Scn *section, const struct perfile_allocator *allocator)
+{
+    errno = 0;
+    Elf_Data *data = elf_rawdata(section, NULL);
+    if (!data || !data->d_buf)
+        (void)pf_memory_note_failure(allocator);
+    return data && data->d_buf ? (struct pf_section){data->d_buf, data->d_size} : (struct pf_section){NULL, 0};
+}
+
+static void take_section(struct pf_debug_file *file, Elf_Scn *section, const char *name,
+                         const struct perfile_allocator *allocator)
+{
+    const unsigned kind = kind_of(name, file->debug.is_split);
+    if (file->debug.is_split && strcmp(name, ".debug_cu_index") == 0)
+        file->index = data_of(section, allocator);
+    if (kind < PF_DEBUG_SECTIONS && !file->debug.sections[kind].data)
+        file->debug.sections[kind] = data_of(section, allocator);
+}
+
+static void take_sections(struct pf_debug_file *file, const struct perfile_allocator *allocator)
+{
+    Elf *elf = file->elf.elf;
+    Elf_Scn *section = NULL;
+    GElf_Shdr header;
+    size_t names;
+    if (elf_getshdrstrndx(elf, &names) != 0)
+        return;
+    while ((section = elf_nextscn(elf, section))) {
+        const char *name = gelf_getshdr(section, &header) ? elf_strptr(elf, names, header.sh_name) : NULL;
+        if (name && header.sh_type != SHT_NOBITS)
+            take_section(file, section, name, allocator);
+    }
+}
+
+int pf_debug_file_open(struct pf_debug_file *file, const char *path, bool is_split,
+                       const struct perfile_allocator *allocator, struct perfile_error *error)
+{
+    struct stat status;
+    errno = 0;
+    const int result = pf_dwarf_file_open_elf(&file->elf, path, error);
+    if (result < 0)
+        return pf_memory_note_failure(allocator) ? pf_fail_memory(error, path) : result;
+    if (fstat(file->elf.fd, &status) < 0)
+        return pf_fail(error, PERFILE_ERROR_READ, PERFILE_NO_OFFSET, path, "%s", pf_error_text(errno));
+    file->identity = pf_file_identity_of(&status);
+    file->debug.is_split = is_split;
+    file->debug.swap = (elf_getident(file->elf.elf, NULL)[EI_DATA] == ELFDATA2MSB) != PF_NATIVE_BIG_ENDIAN;
+    take_sections(file, allocator);
+    return is_split || pf_debug_open(&file->debug, allocator) ? 0 : pf_fail_memory(error, path);
+}
+
+void pf_debug_file_close(struct pf_debug_file *file)
+{
+    pf_debug_close(&file->debug);
+    pf_dwarf_file_close(&file->elf);
+    *file = (struct pf_debug_file)PF_DEBUG_FILE_CLOSED;
+}
+
+/* ---- dwz -------------------------------------------------------------------------------------------------------- */
+
+/* The build id that the file says its alternate has; of no bytes: it has none. */
+static struct pf_section alternate_id(const struct pf_debug_file *file)
+{
+    Elf *elf = file->elf.elf;
+    Elf_Scn *section = NULL;
+    GElf_Shdr header;
+    size_t names;
+    if (elf_getshdrstrndx(elf, &names) != 0)
+        return (struct pf_section){NULL, 0};
+    while ((section = elf_nextscn(elf, section))) {
+        const char *name = gelf_getshdr(section, &header) ? elf_strptr(elf, names, header.sh_name) : NULL;
+        if (!name || strcmp(name, ".gnu_debugaltlink") != 0)
+            continue;
+        const struct pf_section link = data_of(section, file->debug.allocator);
+        const size_t text = link.data ? pf_text_length(link.data, link.bytes) : 0;
+        return text < link.bytes ? (struct pf_section){link.data + text + 1, link.bytes - text - 1}
+                                 : (struct pf_section){NULL, 0};
+    }
+    return (struct pf_section){NULL, 0};
+}
+
+bool pf_debug_file_use_alternate(struct pf_debug_file *file, struct pf_debug_file *alternate)
+{
+    const void *there;
+    const struct pf_section wanted = alternate_id(file);
+    const ssize_t bytes = wanted.bytes ? dwelf_elf_gnu_build_id(alternate->elf.elf, &there) : 0;
+    if (bytes <= 0 || (size_t)bytes != wanted.bytes || memcmp(wanted.data, there, wanted.bytes) != 0)
+        return false;
+    file->debug.alternate = &alternate->debug;
+    return true;
+}
+
+/* ---- packages --------------------------------------------------------------------------------------------------- */
+
+struct package_index {
+    struct pf_section data;
+    bool is_5, swap;
+    uint32_t columns, units, slots;
+};
+
+static bool take_index(const struct pf_debug_file *file, struct package_index *index)
+{
+    struct pf_cursor c = pf_cursor_make(file->index.data, file->index.bytes, 0, file->debug.swap);
+    struct pf_cursor short_version = c;
+    const uint32_t version = pf_cursor_u32(&c);
+    *index = (struct package_index){.data = file->index, .swap = file->debug.swap};
+    index->is_5 = pf_cursor_u16(&short_version) == 5;
+    index->columns = pf_cursor_u32(&c);
+    index->units = pf_cursor_u32(&c);
+    index->slots = pf_cursor_u32(&c);
+    uint64_t table = (uint64_t)index->columns * index->units;
+    pf_cursor_take_array(&c, index->slots, 12);
+    pf_cursor_take_array(&c, index->columns, 4);
+    pf_cursor_take_array(&c, table, 8);
+    return !c.failed && index->slots && !(index->slots & (index->slots - 1)) && (index->is_5 || version == 2);
+}
+
+bool pf_package_name(char name[4096], const char *path)
+{
+    return snprintf(name, 4096, "%s.dwp", path) < 4096;
+}
+
+void pf_package_open(struct pf_debug_file *package, const char *path, const struct perfile_allocator *allocator)
+{
+    char name[4096];
+    struct package_index index;
+    *package = (struct pf_debug_file)PF_DEBUG_FILE_CLOSED;
+    if (!pf_package_name(name, path))
+        return;
+    if (pf_debug_file_open(package, name, true, allocator, NULL) < 0 || !take_index(package, &index))
+        pf_debug_file_close(package);
+}
+
+/* The row of the unit in the tables, from 1; 0: it is not in the package. */
+static uint32_t find_row(const struct package_index *index, uint64_t id)
+{
+    const uint8_t *ids = index->data.data + 16, *rows = ids + 8 * (size_t)index->slots;
+    uint32_t mask = index->slots - 1, slot = (uint32_t)id & mask, step = ((uint32_t)(id >> 32) & mask) | 1;
+    for (uint32_t i = 0; i < index->slots; i++, slot = (slot + step) & mask) {
+        uint32_t row = pf_load32(rows + 4 * (size_t)slot, index->swap);
+        if (!row)
+            return 0;
+        if (pf_load64(ids + 8 * (size_t)slot, index->swap) == id)
+            return row <= index->units ? row : 0;
+    }
+    return 0;
+}
+
+/* The part of a section that belongs to the unit: nothing when the index does not have such a column. */
+static struct pf_section part_of(const struct package_index *index, uint32_t row, uint32_t column,
+                                 struct pf_section section)
+{
+    const uint8_t *columns = index->data.data + 16 + 12 * (size_t)index->slots;
+    const uint8_t *offsets = columns + 4 * (size_t)index->columns;
+    const uint8_t *sizes = offsets + 4 * (size_t)index->columns * index->units;
+    for (size_t i = 0; i < index->columns; i++) {
+        if (pf_load32(columns + 4 * i, index->swap) != column)
+            continue;
+        const size_t cell = 4 * ((row - 1) * (size_t)index->columns + i);
+        const uint32_t offset = pf_load32(offsets + cell, index->swap), bytes = pf_load32(sizes + cell, index->swap);
+        if (offset <= section.bytes && bytes <= section.bytes - offset)
+            return (struct pf_section){section.data + offset, bytes};
+        break;
+    }
+    return (struct pf_section){NULL, 0};
+}
+
+static struct pf_unit *unit_of(struct pf_debug *debug, uint64_t id, bool is_only)
+{
+    struct pf_die top;
+    for (size_t i = 0; i < debug->unit_count; i++) {
+        struct pf_unit *unit = &debug->units[i];
+        if (pf_unit_top(unit, &top) && unit->type == DW_UT_split_compile && (is_only || unit->id == id))
+            return unit;
+    }
+    return NULL;
+}
+
+struct pf_unit *pf_package_unit(const struct pf_debug_file *package, const struct pf_unit *skeleton,
+                                struct pf_debug *part)
+{
+    struct package_index index;
+    *part = (struct pf_debug){.swap = package->debug.swap, .is_split = true};
+    const uint32_t row = take_index(package, &index) ? find_row(&index, skeleton->id) : 0;
+    for (unsigned i = 0; row && i < PF_DEBUG_SECTIONS; i++) {
+        const uint32_t column = index.is_5 ? kinds[i].column_5 : kinds[i].column_2;
+        const struct pf_section section = package->debug.sections[i];
+        part->sections[i] = column && section.data ? part_of(&index, row, column, section) : section;
+    }
+    struct pf_unit *unit =
+        row && pf_debug_open(part, skeleton->debug->allocator) ? unit_of(part, skeleton->id, true) : NULL;
+    if (unit)
+        pf_unit_attach(unit, skeleton);
+    return unit;
+}
+
+/* ---- files of split DWARF --------------------------------------------------------------------------------------- */
+
+static struct pf_unit *open_split(struct pf_debug_file *split, const char *path, struct pf_unit *skeleton,
+                                  const struct perfile_allocator *allocator)
+{
+    struct pf_unit *unit = NULL;
+    if (pf_debug_file_open(split, path, true, allocator, NULL) == 0 && split->debug.sections[PF_DEBUG_INFO].data &&
+        !split->index.data && pf_debug_open(&split->debug, allocator))
+        unit = unit_of(&split->debug, skeleton->id, false);
+    if (unit)
+        pf_unit_attach(unit, skeleton);
+    else
+        pf_debug_file_close(split);
+    return unit;
+}
+
+/* Joins folders and a name as far as they are not absolute; false when it is too long. */
+static bool join_path(char to[PATH_MAX], const char *base, const char *folder, const char *name)
+{
+    const bool is_below = name[0] != '/', is_deep = is_below && folder[0] != '/';
+    return snprintf(to, PATH_MAX, "%s%s%s%s%s", is_deep ? base : "", is_deep ? "/" : "", is_below ? folder : "",
+                    is_below && *folder ? "/" : "", name) < PATH_MAX;
+}
+
+static const char *text_of(const struct pf_die *die, unsigned standard, unsigned gnu)
+{
+    struct pf_attribute a;
+    return pf_die_attribute(die, standard, &a) || pf_die_attribute(die, gnu, &a) ? pf_attribute_text(&a) : NULL;
+}
+
+/* The folder of the file itself, which may be a link. */
+static void folder_of(const char *path, char folder[PATH_MAX])
+{
+    if (!realpath(path, folder))
+        snprintf(folder, PATH_MAX, "%s", path);
+    char *end = strrchr(folder, '/');
+    if (!end)
+        snprintf(folder, PATH_MAX, ".");
+    else
+        *end = 0;
+}
+
+struct pf_unit *pf_split_unit(struct pf_debug_file *split, const char *path, const struct pf_die *skeleton,
+                              const struct perfile_allocator *allocator)
+{
+    char base[PATH_MAX], full[PATH_MAX];
+    struct pf_unit *unit = NULL;
+    const char *name = text_of(skeleton, DW_AT_dwo_name, DW_AT_GNU_dwo_name);
+    const char *folder = text_of(skeleton, DW_AT_comp_dir, DW_AT_comp_dir);
+    *split = (struct pf_debug_file)PF_DEBUG_FILE_CLOSED;
+    if (!name)
+        return NULL;
+    folder_of(path, base);
+    if (join_path(full, base, "", name))
+        unit = open_split(split, full, skeleton->unit, allocator);
+    if (!unit && folder && name[0] != '/' && join_path(full, base, folder, name))
+        unit = open_split(split, full, skeleton->unit, allocator);
+    return unit;
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+/* Where debug info lies: ELF files, the files and packages (.dwp) of split DWARF. libelf finds and inflates sections. */
+#ifndef PF_SYMBOL_DWARF_DEBUG_FILE_H
+#define PF_SYMBOL_DWARF_DEBUG_FILE_H
+
+#include "symbol/dwarf/dwarf_file.h"
+#include "symbol/dwarf/units.h"
+
+/* All zero, but for the descriptor: it is closed. */
+struct pf_debug_file {
+    struct pf_dwarf_file elf; /* without libdw */
+    struct pf_debug debug;
+    struct pf_file_identity identity;
+    struct pf_section index; /* .debug_cu_index of a package */
+};
+#define PF_DEBUG_FILE_CLOSED                                                                                           \
+    {                                                                                                                  \
+        .elf = PF_DWARF_FILE_CLOSED                                                                                    \
+    }
+
+/*
+ * With `is_split` the sections are those of split DWARF, and no unit is found before pf_debug_open. Errors: OPEN, FORMAT
+ * (not ELF), READ, MEMORY. What is open is to be closed in any case.
+ */
+int pf_debug_file_open(struct pf_debug_file *file, const char *path, bool is_split,
+                       const struct perfile_allocator *allocator, struct perfile_error *error);
+void pf_debug_file_close(struct pf_debug_file *file);
+/* Whether `alternate` is the dwz file that the debug info was made with; if so, it is used from here on. */
+bool pf_debug_file_use_alternate(struct pf_debug_file *file, struct pf_debug_file *alternate);
+
+/* FILE.dwp; false when it is too long. */
+bool pf_package_name(char name[4096], const char *path);
+/* FILE.dwp next to the file; it stays closed when there is none or it cannot be used. */
+void pf_package_open(struct pf_debug_file *package, const char *path, const struct perfile_allocator *allocator);
+/*
+ * The unit of a package or of an object file that belongs to the skeleton. Of a package, `part` becomes the sections of that
+ * unit, and is to be closed with pf_debug_close; NULL: there is none.
+ */
+struct pf_unit *pf_package_unit(const struct pf_debug_file *package, const struct pf_unit *skeleton,
+                                struct pf_debug *part);
+/*
+ * The file that the skeleton of the file at `path` names, next to it or where it was compiled, and its unit; NULL and nothing to
+ * close: there is none of that id.
+ */
+struct pf_unit *pf_split_unit(struct pf_debug_file *split, const char *path, const struct pf_die *skeleton,
+                              const struct perfile_allocator *allocator);
+
+#endif

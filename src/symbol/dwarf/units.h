@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Debug info as it stands in its sections, DWARF 2 to 5: units, their entries (DIEs), the attributes of those and what the
+ * attributes say. The tables of inlined functions are made of it. Nothing is trusted: what is damaged is absent.
+ */
+#ifndef PF_SYMBOL_DWARF_UNITS_H
+#define PF_SYMBOL_DWARF_UNITS_H
+
+#include "symbol/dwarf/inlines_tables.h"
+
+enum pf_debug_sections {
+    PF_DEBUG_INFO,
+    PF_DEBUG_TYPES,
+    PF_DEBUG_ABBREV,
+    PF_DEBUG_STR,
+    PF_DEBUG_LINE,
+    PF_DEBUG_LINE_STR,
+    PF_DEBUG_STR_OFFSETS,
+    PF_DEBUG_ADDR,
+    PF_DEBUG_RANGES,
+    PF_DEBUG_RNGLISTS,
+    PF_DEBUG_SECTIONS
+};
+
+struct pf_debug;
+struct pf_abbreviation;
+struct pf_abbreviations;
+
+/* Of a compilation, a part that several share, or a type. */
+struct pf_unit {
+    struct pf_debug *debug;
+    const uint8_t *start; /* of its header; references count from here */
+    const uint8_t *first; /* the entry at the top */
+    const uint8_t *end;
+    uint64_t abbreviation_offset;
+    uint64_t id; /* of a type, or what a skeleton and its split unit have in common */
+    uint64_t type_offset;
+    uint8_t version, type, address_bytes, offset_bytes;
+    /* As the entry at the top says, once pf_unit_prepare was called. */
+    bool is_prepared;
+    const struct pf_abbreviations *abbreviations; /* NULL: it cannot be read */
+    uint64_t text_base, address_base, ranges_base, low;
+    const struct pf_unit *skeleton; /* NULL: it is not split */
+};
+
+/* The debug info of one file, or of one unit of a package. */
+struct pf_debug {
+    const struct perfile_allocator *allocator;
+    struct pf_section sections[PF_DEBUG_SECTIONS];
+    bool swap, is_split;
+    struct pf_debug *alternate; /* the dwz file; NULL: none */
+    bool failed;                /* out of memory; sticky */
+    struct pf_unit *units;      /* those of .debug_info, then those of .debug_types */
+    size_t unit_count, unit_capacity, info_count;
+    struct pf_map type_units; /* id -> number of the unit */
+    bool has_type_units;      /* the map is filled */
+    struct pf_abbreviations **sets;
+    size_t set_count, set_capacity;
+    struct pf_map set_numbers;
+    uint64_t abbreviations_left; /* that may be read: sets that overlap must not cost more than the file has bytes */
+};
+
+/* Finds the units of the sections that are set, as is `swap`. False when out of memory; pf_debug_close in any case. */
+bool pf_debug_open(struct pf_debug *debug, const struct perfile_allocator *allocator);
+void pf_debug_close(struct pf_debug *debug);
+/* The split unit belongs to this skeleton, which has its addresses. */
+void pf_unit_attach(struct pf_unit *split, const struct pf_unit *skeleton);
+
+struct pf_die {
+    struct pf_unit *unit;
+    const uint8_t *at;
+    const struct pf_abbreviation *abbreviation;
+    const uint8_t *attributes;
+};
+
+struct pf_attribute {
+    struct pf_unit *unit;
+    const uint8_t *at;
+    int64_t implicit;
+    uint32_t name; /* 0: the entry does not have it */
+    uint32_t form;
+};
+
+/* The entry at the top; false: the unit cannot be read. */
+bool pf_unit_top(struct pf_unit *unit, struct pf_die *die);
+/* The entry at this address in the unit; false when none begins there. */
+bool pf_die_at(struct pf_unit *unit, const uint8_t *at, struct pf_die *die);
+uint32_t pf_die_tag(const struct pf_die *die);
+bool pf_die_has_children(const struct pf_die *die);
+
+/* The attributes of an entry, in their order. */
+struct pf_attributes {
+    struct pf_unit *unit;
+    const uint8_t *specification, *specifications_end;
+    const uint8_t *at; /* after the last one: what follows the entry */
+    bool failed;       /* the entry is damaged */
+};
+struct pf_attributes pf_die_attributes(const struct pf_die *die);
+bool pf_next_attribute(struct pf_attributes *attributes, struct pf_attribute *attribute);
+/* What follows the entry; NULL when it is damaged. */
+const uint8_t *pf_die_end(const struct pf_die *die);
+/* False and an attribute of no name when the entry does not have it. */
+bool pf_die_attribute(const struct pf_die *die, uint32_t name, struct pf_attribute *attribute);
+
+/* False, or NULL: it is absent, damaged, or has a value of another kind. */
+bool pf_attribute_number(const struct pf_attribute *attribute, uint64_t *number);
+bool pf_attribute_address(const struct pf_attribute *attribute, uint64_t *address);
+const char *pf_attribute_text(const struct pf_attribute *attribute);
+bool pf_attribute_die(const struct pf_attribute *attribute, struct pf_die *die);
+
+typedef bool pf_take_range(void *context, uint64_t low, uint64_t high);
+/* Some ranges may be empty. take() returns false to end it; so does this, and where the list is damaged. */
+bool pf_attribute_ranges(const struct pf_attribute *attribute, pf_take_range *take, void *context);
+
+#endif
