@@ -102,6 +102,35 @@ make_elfutils()
     describe libdw "$(basename "$from" | sed 's/elfutils-//')" elfutils
 }
 
+# That of libstdc++, so that names are the same everywhere. Its licence lets it be linked with any program.
+make_demangler()
+{
+    local from
+
+    from=$(unpacked libiberty)
+    echo cp-demangle.c | small='*' archive libdemangle "$from/libiberty" -DIN_GLIBCPP_V3 -DHAVE_STDLIB_H -DHAVE_STRING_H "-I$from/include"
+    describe cxa-demangle "$(basename "$from" | sed 's/libiberty-//')" demangle
+}
+
+# The decoder, of .xz alone.
+make_lzma()
+{
+    local code
+
+    code=$(unpacked xz)src/liblzma
+    cp -pr "$code/api/lzma" "$code/api/lzma.h" "$prefix/include"
+    printf '%s.c\n' check/{check,crc32_table,crc32_fast,crc64_table,crc64_fast,sha256} lz/lz_decoder lzma/{lzma_decoder,lzma2_decoder} \
+        simple/{simple_coder,simple_decoder,x86,arm,armthumb,arm64} \
+        common/{common,block_decoder,block_header_decoder,block_util,filter_common,filter_decoder,filter_flags_decoder,index_hash} \
+        common/{stream_decoder,stream_flags_common,stream_flags_decoder,vli_decoder,vli_size} | sed "s|^|$code/|" |
+        while read -r path; do [ ! -e "$path" ] || echo "${path#"$code/"}"; done |
+        small='*' archive liblzma "$code" -DHAVE_STDBOOL_H -DHAVE_STDINT_H -DHAVE_INTTYPES_H -DHAVE_STRING_H -DHAVE_CHECK_CRC32 -DHAVE_CHECK_CRC64 \
+            -DHAVE_CHECK_SHA256 -DHAVE_DECODERS -DHAVE_DECODER_LZMA2 -DHAVE_DECODER_X86 -DHAVE_DECODER_ARM -DHAVE_DECODER_ARMTHUMB -DHAVE_DECODER_ARM64 \
+            -DTUKLIB_SYMBOL_PREFIX=lzma_ -DLZMA_API_STATIC -DPACKAGE_NAME='""' -DPACKAGE_BUGREPORT='""' -DPACKAGE_URL='""' \
+            $(for part in . api check common delta lz lzma simple rangecoder ../common; do printf -- '-I%s/%s ' "$code" "$part"; done)
+    describe liblzma "$(basename "$(unpacked xz)" | sed 's/xz-utils-//; s/xz-//')" lzma
+}
+
 # make_once PACKAGE NAME: by make_NAME, unless it is described already
 make_once()
 {

@@ -8,9 +8,8 @@
  * '=' if it printed the same as the first attempt, '<' if the beginning of that and '!' otherwise, and its messages.
  *
  * Each attempt is a child that was forked before main() begins: it takes much longer to load a program than to run it.
- * An attempt that would repeat an earlier run is answered with the result of that run: one allocation that does not
- * fail, which is the first attempt, and one that fails with all after it, when it failed alone and no other was
- * requested after it.
+ * An attempt that would repeat an earlier run is answered with the result of that run: an allocation that fails with all
+ * after it, when it failed alone and no other was requested after it.
  *
  * It also takes longer to load a library that the command opens than all the rest: SHORT_LOADED names one that is
  * loaded before. Without that variable only allocations of libraries that the command opens itself fail; to others the
@@ -55,9 +54,7 @@ struct need {
 static atomic_long allocations;
 static atomic_ulong positions;
 /* By the numbers of the first attempt, which writes it; shared with the children. */
-static struct asked {
-    bool spared_alone, opened;
-} * asked;
+static bool *is_opened;
 static const void *libraries[LIBRARIES]; /* that are there before main() */
 static size_t library_count;
 static struct attempt attempt;
@@ -67,8 +64,7 @@ static long bytes_before;
 static _Thread_local struct known {
     const void *caller;
     unsigned long position; /* in its library: where that lies changes */
-    bool spared;
-    struct asked asked;
+    bool spared, opened;
 } known[KNOWN];
 static struct known *found; /* by the first attempt */
 
@@ -169,17 +165,15 @@ static bool try_once(struct attempt what, int to, struct text *right, char **lin
 }
 
 /* The line of a run that is this one, or NULL. */
-static const char *known_line(struct attempt what, struct attempt before, const char *first, const char *last)
+static const char *known_line(struct attempt what, struct attempt before, const char *last)
 {
     if (!what.first)
         return NULL;
     require(what.first < NUMBERS);
-    if (!found && !asked[what.first].opened)
+    if (!found && !is_opened[what.first])
         return "0 0 0 0 - \n";
-    if (!what.from_then_on)
-        return asked[what.first].spared_alone ? first : NULL;
     const bool was_last = before.first == what.first && !before.from_then_on && need->allocations == what.first;
-    return was_last && !asked[what.first].spared_alone ? last : NULL;
+    return what.from_then_on && was_last ? last : NULL;
 }
 
 static void *share(size_t bytes)
@@ -208,7 +202,7 @@ static void prepare(void)
 {
     const char *library = getenv("SHORT_LOADED");
     need = share(sizeof(*need));
-    asked = share(NUMBERS * sizeof(*asked));
+    is_opened = share(NUMBERS * sizeof(*is_opened));
     dl_iterate_phdr(add_library, NULL);
     if (library) {
         dlopen(library, RTLD_NOW);
@@ -230,7 +224,7 @@ __attribute__((constructor)) static void try_all(void)
     for (char *line = strtok(lines.data, "\n"); line; line = strtok(NULL, "\n")) {
         struct attempt what;
         require(sscanf(line, "%ld %ld %ld", &what.first, &what.from_then_on, &what.capacity) == 3);
-        const char *same = known_line(what, before, first, last);
+        const char *same = known_line(what, before, last);
         if (!same && !try_once(what, to, &right, &last))
             return;
         if (!first) {
@@ -244,11 +238,7 @@ __attribute__((constructor)) static void try_all(void)
     _exit(0);
 }
 
-/*
- * The dynamic linker ends the process when out of memory, and capstone uses what it did not get. So does libdw for the
- * tables of units, where has_reserve in inlines_read.c only checks the remaining memory first: a single failing
- * allocation is not handled there.
- */
+/* The dynamic linker ends the process when out of memory, and capstone uses what it did not get. */
 static struct known look_up(const void *caller)
 {
     Dl_info info;
@@ -260,7 +250,7 @@ static struct known look_up(const void *caller)
     return (struct known){caller,
                           (uintptr_t)caller - (uintptr_t)info.dli_fbase,
                           strstr(info.dli_fname, "/ld-") || strstr(info.dli_fname, "/libcapstone"),
-                          {strstr(info.dli_fname, "/libdw"), opened}};
+                          opened};
 }
 
 /* A look takes long, and the callers are few. NULL: the look itself. */
@@ -284,10 +274,9 @@ static bool fails(const void *caller)
         return false;
     const long number = atomic_fetch_add(&allocations, 1) + 1;
     atomic_fetch_add(&positions, (from->position + 1) * (2 * (unsigned long)number + 1));
-    if (asked && !attempt.first && number < NUMBERS)
-        asked[number] = from->asked;
-    const bool failing = attempt.first && (attempt.from_then_on ? number >= attempt.first
-                                                                : number == attempt.first && !from->asked.spared_alone);
+    if (is_opened && !attempt.first && number < NUMBERS)
+        is_opened[number] = from->opened;
+    const bool failing = attempt.first && (attempt.from_then_on ? number >= attempt.first : number == attempt.first);
     if (failing)
         errno = ENOMEM;
     return failing;

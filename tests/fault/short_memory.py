@@ -27,6 +27,8 @@ PAGE = 4096
 PROGRAM = images.PROGRAM.replace('static inline', '''int outer(int x) __asm__("_ZN4deep5outerEi");
 static inline __attribute__((always_inline)) int innermost(int x) __asm__("_ZN4deep9innermostEi");
 static inline''', 1)
+# Debug info of other kinds, by flags of compilers; `dwz` moves what several have in common into another file.
+DEBUG_INFO = {'split': ['-gsplit-dwarf'], 'compressed': ['-gz'], 'types': ['-gdwarf-4', '-fdebug-types-section'], 'dwz': [], 'C++': ['-x', 'c++', '-gdwarf-5']}
 FLAMES = [['flame', '--format', kind] for kind in ('folded', 'html', 'svg')]
 VERBS = [['report'], ['report', '--hierarchy'], ['report', '--sort', 'dso,sym,srcline'], ['report', '--format', 'json'], ['script'],
          ['script', '-F', '+srcline'], ['dump'], ['info'], ['table', 'records', '--columns', 'all'], ['table', 'threads'], *FLAMES]
@@ -35,12 +37,23 @@ EXPORTS = [['export', '--format', kind] for kind in ('pprof', 'otlp', 'speedscop
     ['export', '--format', kind, '--view', 'samples'] for kind in ('parquet', 'arrow')]
 
 
-def make_recording(folder, assemble, compiler):
+def share_debug_info(folder, program):
+    """False without dwz."""
+    if not shutil.which('dwz'):
+        return False
+    shutil.copy(program, folder / 'other')
+    done = subprocess.run(['dwz', '-m', folder / 'common.debug', program, folder / 'other'], stderr=subprocess.DEVNULL)
+    return not done.returncode and (folder / 'common.debug').exists()
+
+
+def make_recording(folder, assemble, compiler, kind=''):
     """Of a program with mangled names and inlined functions; None where it cannot be made."""
     source, program, recording = folder / 'prog.c', folder / 'prog', folder / 'perf.data'
+    folder.mkdir(exist_ok=True)
     source.write_text(PROGRAM)
-    made = subprocess.run([*compiler, '-g', '-O2', '-no-pie', '-fno-pie', '-o', program, source], stderr=subprocess.DEVNULL)
-    if made.returncode:
+    made = subprocess.run([*compiler, '-g', '-O2', *DEBUG_INFO.get(kind, []), '-no-pie', '-fno-pie', '-o', program, source, '-x', 'none'], cwd=folder,
+                          stderr=subprocess.DEVNULL)
+    if made.returncode or (kind == 'dwz' and not share_debug_info(folder, program)):
         return None
     here = int(subprocess.check_output([program], text=True).split()[0], 16)
     text = images.RECORDING % {'start': images.load_address(program), 'here': here, 'path': program}
@@ -115,6 +128,10 @@ def main():
         program = make_recording(folder, assemble, compiler)
         tracepoint, jit = (os.path.join(data, file) for file in ('tracepoint.perf.data', 'jit.perf.data'))
         lines = [[*verb, program] for verb in VERBS + EXPORTS * every if program]
+        kinds = {kind: make_recording(folder / kind, assemble, compiler, kind) for kind in DEBUG_INFO}
+        lines += [[*verb, recording] for recording in kinds.values() if recording for verb in (['script', '-F', '+srcline'], ['annotate', '--stdio'])]
+        if missing := [kind for kind, recording in kinds.items() if not recording]:
+            print(f"skipped: debug info of the kinds {', '.join(missing)}: it cannot be made here")
         lines += [['diff', '--noise', '5%', program, program]] if program else []
         lines += [['dump', tracepoint], ['check', tracepoint], ['script', tracepoint], ['report', tracepoint], ['script', jit], ['report', jit]]
         symfs, flow = (os.path.join(data, file) for file in ('intel-pt', 'intel-pt-overflow.perf.data'))
