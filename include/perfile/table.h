@@ -178,7 +178,7 @@ struct perfile_table_options {
      */
     const char *keys;
     uint64_t batch_rows; /* at most; 0: 65,536 */
-    unsigned threads;    /* as in perfile_output_options, for views that add up and for perfile_table_write */
+    unsigned threads;    /* as in perfile_output_options, for samples, views that add up and perfile_table_write */
     /* Called now and then with the bytes read and the bytes there are (0: unknown). May be NULL. */
     void (*progress)(void *context, uint64_t done, uint64_t total);
     void *progress_context;

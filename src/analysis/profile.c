@@ -53,6 +53,7 @@ static bool open_blocks(struct pf_profile *profile, const struct pf_profile_opti
                                           .frames = &profile->frames,
                                           .policy = profile->policy,
                                           .threads = options->drive.threads,
+                                          .decoded = options->decoded,
                                           .guard = &profile->guard,
                                           .note = find->note,
                                           .note_context = find->note_context};
@@ -67,7 +68,7 @@ static int open_delivery(struct pf_profile *profile, const struct pf_profile_opt
                                            .filter = options->filter,
                                            .find = options->ignores_stacks ? NULL : &profile->find_jit,
                                            .keeps_comms = options->keeps_comms,
-                                           .gives_records = options->decoded,
+                                           .gives_records = options->decoded && !profile->blocks,
                                            .takes_calls = true,
                                            .merges = options->merges,
                                            .threads = options->drive.threads,
@@ -92,7 +93,7 @@ static int open_parts(struct pf_profile *profile, const struct pf_profile_option
 {
     struct pf_find_options find = options->find;
     const bool of_calls = options->filter && options->filter->calls;
-    const bool alone = options->decoded || options->ignores_stacks || of_calls;
+    const bool alone = (options->decoded && !options->copied) || options->ignores_stacks || of_calls;
     const bool in_blocks = !alone && (options->in_blocks || options->drive.threads > 1);
     int result = pf_unwind_policy_parse(options->unwind, PF_UNWIND_FP, &profile->policy, error);
     if (result == 0 && in_blocks && !open_blocks(profile, options, &find))

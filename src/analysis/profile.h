@@ -37,8 +37,12 @@ struct pf_profile_options {
     bool names_at_end;                   /* pf_profile_thread_comm: at the end of the recording, whatever the filter */
     struct pf_frames_options frames;     /* `leaf` is never an inlined one */
     const char *unwind;                  /* as in perfile_symbol_options */
-    /* Samples come with all that was recorded, valid as long as they are: they are read one by one then. */
-    bool decoded;
+    /*
+     * Samples come with all that was recorded, valid as long as they are. They are read one by one then. With `copied`
+     * several threads may read them: neither the delivery nor pf_profile_frame_at can be asked, and samples of times
+     * off CPU must not be among them.
+     */
+    bool decoded, copied;
     bool parallelism;      /* with `decoded`: samples have that of their time */
     bool ignores_stacks;   /* samples have no frames, and maps are not followed: nothing can be looked up */
     const char *stacks_of; /* of these, only samples of the event of this name have frames; NULL: all; "": none */

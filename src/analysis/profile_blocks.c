@@ -55,9 +55,18 @@ struct late {
     const char *arch;
 };
 
+/* The record of a sample, where samples are decoded. */
+struct copy {
+    struct perfile_record record;
+    size_t at; /* in `bytes` */
+    uint64_t chain_count;
+};
+
 struct block {
     struct block_sample *samples;
     size_t count, capacity;
+    struct copy *copies; /* one for each sample, or none */
+    size_t copy_count, copy_capacity;
     struct more *more; /* of those samples that have it */
     size_t more_count, more_capacity;
     size_t delivered, more_delivered;
@@ -105,6 +114,7 @@ struct pf_blocks {
     uint8_t apart[APART_BYTES];
     struct block *delivered; /* the block that the caller reads, and its current sample */
     struct pf_profile_sample sample;
+    struct pf_delivered decoded; /* of a copy */
     uint8_t apart_from_reader[APART_BYTES];
     struct pf_delivered item;         /* of the reading thread, as all members after it */
     struct recent_space kernel, user; /* of the last sample */
@@ -126,7 +136,7 @@ static void clear(struct block *block)
 {
     block->count = block->delivered = block->more_count = block->more_delivered = 0;
     block->ip_count = block->position_count = block->list_count = 0;
-    block->late_count = block->byte_count = block->space_count = block->note_bytes = 0;
+    block->late_count = block->byte_count = block->space_count = block->note_bytes = block->copy_count = 0;
     block->missing = block->failed = false;
     block->totals = (struct pf_profile_totals){0};
     block->result = 1;
@@ -222,6 +232,15 @@ static bool keep_record(const struct pf_blocks *blocks, struct block *block, str
 }
 
 /* False: out of memory. */
+static bool copy_record(const struct pf_blocks *blocks, struct block *block)
+{
+    const struct pf_delivered *item = &blocks->item;
+    const struct copy copy = {*item->record, block->byte_count, item->sample.callchain.count};
+    return copy_bytes(blocks, block, item->record->data, item->record->bytes) &&
+           PF_APPEND(blocks->options.allocator, block->copies, block->copy_count, block->copy_capacity, copy);
+}
+
+/* False: out of memory. */
 static bool keep_more(const struct pf_blocks *blocks, struct block *block, struct block_sample *sample)
 {
     const struct more more = {pf_field_weight(&blocks->item.sample), blocks->item.traced.alike,
@@ -278,7 +297,7 @@ static bool add_sample(struct pf_blocks *blocks, struct block *block)
                  sizeof(*block->samples)))
         return false;
     struct block_sample *sample = &block->samples[block->count++];
-    if (!take_fields(blocks, block, sample))
+    if (!take_fields(blocks, block, sample) || (blocks->options.decoded && !copy_record(blocks, block)))
         return false;
     if (item->again && block->count > 1) {
         sample->flags |= AGAIN;
@@ -789,6 +808,19 @@ static void fill_sample(struct pf_profile_sample *into, struct block *delivered,
     into->cgroup = more ? more->cgroup : NULL;
 }
 
+/* All that was recorded, as the delivery gave it: a counter has the period that it counted. */
+static const struct perfile_sample *decode(struct pf_blocks *blocks, const struct block *block,
+                                           const struct block_sample *sample)
+{
+    struct copy *copy = &block->copies[sample - block->samples];
+    copy->record.data = block->bytes + copy->at;
+    blocks->decoded.record = &copy->record;
+    (void)pf_delivered_decode(&blocks->decoded); /* it could be decoded before */
+    blocks->decoded.sample.callchain.count = copy->chain_count;
+    blocks->decoded.sample.period = sample->period;
+    return &blocks->decoded.sample;
+}
+
 /* They may be in another processor's cache. */
 static void prefetch(const struct block *delivered, const struct block_sample *next)
 {
@@ -815,6 +847,8 @@ int pf_blocks_next(struct pf_blocks *blocks, const struct pf_profile_sample **sa
     if (blocks->options.threads > 1)
         prefetch(delivered, next);
     fill_sample(&blocks->sample, delivered, next);
+    if (blocks->options.decoded)
+        blocks->sample.decoded = decode(blocks, delivered, next);
     *sample = &blocks->sample;
     return 1;
 }
@@ -894,6 +928,7 @@ void pf_blocks_stop(struct pf_blocks *blocks)
 static void close_block(const struct perfile_allocator *allocator, const struct block *block)
 {
     pf_free(allocator, block->samples, block->capacity * sizeof(*block->samples));
+    pf_free(allocator, block->copies, block->copy_capacity * sizeof(*block->copies));
     pf_free(allocator, block->more, block->more_capacity * sizeof(*block->more));
     pf_free(allocator, block->ips, block->ip_capacity * sizeof(*block->ips));
     pf_free(allocator, block->positions, block->position_capacity * sizeof(*block->positions));

@@ -30,6 +30,7 @@ struct pf_blocks_options {
     struct pf_frames *frames;
     enum pf_unwind_policy policy;
     unsigned threads;
+    bool decoded; /* samples have all that was recorded, of copies of their records */
     struct pf_guard *guard;
     pf_on_note *note; /* guarded; NULL: not needed */
     void *note_context;

@@ -60,7 +60,7 @@ PUT_RECORDED(comm, PERFILE_SAMPLE_TID, pf_set_lasting, samples->sample->comm)
 PUT_RECORDED(ip, PERFILE_SAMPLE_IP, pf_set_u64, samples->sample->ip)
 PUT_RECORDED(symbol, PERFILE_SAMPLE_IP, pf_set_lasting, samples->leaf->name)
 PUT_RECORDED(dso, PERFILE_SAMPLE_IP, pf_set_lasting, samples->module ? samples->module->name : NULL)
-PUT_RECORDED(cgroup, PERFILE_SAMPLE_CGROUP, pf_set_text, pf_profile_cgroup(samples->profile, samples->decoded->cgroup))
+PUT_RECORDED(cgroup, PERFILE_SAMPLE_CGROUP, pf_set_text, samples->sample->cgroup)
 
 PF_PUT_AS(event, SAMPLES, pf_set_lasting, samples->sample->event ? samples->sample->event->name : NULL)
 PF_PUT_AS(mode, SAMPLES, pf_set_lasting, samples->modes[samples->sample->cpumode & PERFILE_MISC_CPUMODE_MASK])
@@ -249,17 +249,36 @@ static bool column_at(size_t index, struct pf_column *column)
     return index < PF_COUNT(fields);
 }
 
-static bool add_columns(struct samples *samples)
+/* Bits of sample_type that any event has. */
+static uint64_t recorded_of(struct perfile_reader *reader)
 {
-    struct perfile_reader *reader = samples->tracepoints.table->reader;
     uint64_t recorded = 0;
     for (size_t i = 0; i < perfile_event_count(reader); i++)
         recorded |= perfile_event_get(reader, i)->attr->sample_type;
+    return recorded;
+}
+
+static bool add_columns(struct samples *samples)
+{
+    const uint64_t recorded = recorded_of(samples->tracepoints.table->reader);
     for (size_t i = 0; i < PF_COUNT(fields); i++)
         if ((!fields[i].needs || fields[i].needs & recorded) &&
             !pf_table_add(samples->tracepoints.table, &fields[i].column))
             return false;
     return !(recorded & PERFILE_SAMPLE_RAW) || pf_tracepoints_add(&samples->tracepoints, samples->tracepoints.table);
+}
+
+/*
+ * Whether samples may be copies that several threads make. What is at the addresses of data is found by their address
+ * spaces, tracepoints may need the reader, and the events of a stream are not known when it is opened.
+ */
+static bool may_copy(const struct perfile_table *table)
+{
+    enum { ALONE = PERFILE_SAMPLE_ADDR | PERFILE_SAMPLE_RAW };
+    const struct perfile_filter *filter = table->options.filter;
+    return table->options.threads > 1 && perfile_reader_file(table->reader)->mode != PERFILE_MODE_PIPE &&
+           !(recorded_of(table->reader) & ALONE) && !(filter && filter->off_cpu) &&
+           !perfile_reader_attachment(table->reader);
 }
 
 static int open_profile(struct samples *samples, struct perfile_error *error)
@@ -270,6 +289,7 @@ static int open_profile(struct samples *samples, struct perfile_error *error)
         .find = pf_find_options_of(&table->complete.symbols, table->allocator),
         .unwind = table->complete.symbols.unwind,
         .decoded = true,
+        .copied = may_copy(table),
         .frames = {.inlines = !table->complete.symbols.no_inline,
                    .by_address = pf_table_may_show(table, "srcfile") || pf_table_may_show(table, "srcline") ||
                                  pf_table_may_show(table, "symbol_offset") || pf_table_may_show(table, "symoff")},
