@@ -2,13 +2,15 @@
 /*
  * test_pt_rounds [SEEDS]: random walks over random programs, encoded as Intel PT in pieces that end anywhere, decode to
  * exactly the instructions that were walked. Damaged traces, with flipped bytes or cut, are read to their end: each
- * byte is counted once, and what comes later than the second PSB after a damage decodes as before.
+ * byte is counted once, and what comes later than the second PSB after a damage decodes as before. What is decoded ahead,
+ * on other threads, is what one thread decodes, whether damaged or not.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "any.h"
 #include "flow_run.h"
+#include "hwtrace/flow_spans.h"
 
 #ifdef PF_HAVE_IPT
 #include <intel-pt.h>
@@ -147,6 +149,18 @@ static void add_result(struct trace *trace, bool taken)
         flush_results(trace);
 }
 
+/* Cycles, a time, or how fast the processor is. */
+static void put_timing(struct trace *trace)
+{
+    flush_results(trace);
+    if (any(3) == 0)
+        put(trace, 0x19, 1000000 + trace->used, 7);
+    else if (any(3) == 0)
+        put(trace, 0x02, 0x03 | (20 + any(3)) << 8, 3);
+    else
+        put(trace, (uint8_t)(any(32) << 3 | 3), 0, 0);
+}
+
 static void put_target(struct trace *trace, unsigned block)
 {
     flush_results(trace);
@@ -165,6 +179,8 @@ static void put_psb(struct trace *trace, uint32_t offset)
     for (unsigned i = 0; i < 8; i++)
         put(trace, 0x02, 0x82, 1);
     put(trace, 0x19, 1000000 + trace->used, 7);
+    if (any(2))
+        put(trace, 0x02, 0x1503, 3);
     put(trace, 0x99, 1, 1);
     put_address(trace, 0x1d, offset);
     put(trace, 0x02, 0x23, 1);
@@ -215,6 +231,20 @@ static void note_call(struct trace *trace, const struct block *block)
     trace->returns[trace->return_count++] = after(block, trace);
 }
 
+/* A synchronization while tracing is off; perhaps packets are lost then. */
+static void put_psb_outside(struct trace *trace)
+{
+    for (unsigned i = 0; i < 8; i++)
+        put(trace, 0x02, 0x82, 1);
+    put(trace, 0x19, 1000000 + trace->used, 7);
+    put(trace, 0x99, 1, 1);
+    put(trace, 0x02, 0x23, 1);
+    if (any(3))
+        return;
+    put(trace, 0x02, 0xf3, 1);
+    trace->overflows++;
+}
+
 /* Tracing ends, and begins again elsewhere. */
 static unsigned go_outside(struct trace *trace)
 {
@@ -222,6 +252,8 @@ static unsigned go_outside(struct trace *trace)
     flush_results(trace);
     put(trace, 0x01, 0, 0);
     trace->explained = trace->walked_count;
+    if (any(6) == 0)
+        put_psb_outside(trace);
     put_address(trace, 0x11, trace->program.blocks[target].start);
     trace->return_count = 0;
     return target;
@@ -280,6 +312,8 @@ static void encode(struct trace *trace)
         at = leave(trace, block);
         if (!goes_on(trace, at))
             break;
+        if (any(6) == 0)
+            put_timing(trace);
         if (any(40) == 0)
             put_psb(trace, trace->program.blocks[at].start);
         else if (any(100) == 0)
@@ -420,6 +454,198 @@ static void test_damage(void **state)
     }
 }
 
+/* ---- decoding ahead ---------------------------------------------------------------------------------------------- */
+
+enum { MAX_STEPS = 64 * 1024, BUFFERS = 4 };
+
+/* One of the ways to decode a trace that is in some buffers, and what came of it. */
+struct way {
+    const struct trace *trace;
+    uint64_t space; /* of the process: it changes while the trace is decoded */
+    struct line {
+        struct pf_flow_step step;
+        uint64_t start, time, offset; /* of the step's block; what `seek` said before the step */
+    } lines[MAX_STEPS];
+    size_t count;
+    struct pf_flow_bytes bytes;
+    uint64_t bad_bytes;
+};
+
+static struct way ways[2];
+
+static uint64_t space_of(void *context, int32_t pid)
+{
+    const struct way *way = context;
+    return pid == -1 ? 1 : way->space;
+}
+
+static size_t read_way(void *context, int32_t pid, uint64_t address, uint8_t *bytes, size_t count)
+{
+    const struct way *way = context;
+    return read_code((void *)(uintptr_t)&way->trace->program, pid, address, bytes, count);
+}
+
+static int read_buffer(void *context, const struct pf_aux_buffer *buffer, uint64_t at, uint8_t *to, size_t *bytes,
+                       struct perfile_error *error)
+{
+    const struct way *way = context;
+    (void)error;
+    *bytes = (size_t)pf_min(*bytes, buffer->bytes - at);
+    memcpy(to, way->trace->bytes + buffer->offset + at, *bytes);
+    return 0;
+}
+
+/* The buffers continue each other, all but perhaps one. */
+static void divide(struct pf_aux_queue *queue, size_t bytes)
+{
+    const size_t each = bytes / BUFFERS;
+    const bool has_gap = any(3) == 0;
+    queue->count = BUFFERS;
+    queue->bytes = bytes;
+    for (size_t i = 0; i < BUFFERS; i++)
+        queue->buffers[i] = (struct pf_aux_buffer){.offset = i * each,
+                                                   .bytes = i + 1 < BUFFERS ? each : bytes - i * each,
+                                                   .reference = 1000000,
+                                                   .cut = has_gap && i == BUFFERS / 2};
+}
+
+/* The decoder of the queue, and what else is needed to run it. */
+struct decoder_run {
+    struct way *way;
+    struct pf_aux_stream stream;
+    struct pf_aux_walk walk;
+    struct pf_flow_code code;
+    struct pf_flow_spans *spans; /* NULL: one thread decodes */
+    void *flow;
+    const struct pf_flow_decoder *decoder;
+    bool looks; /* the code is decoded, and nothing is compared */
+};
+
+/* The steps of a position; sometimes what is mapped changes before them, and rarely decoding ahead ends. */
+static void take_steps(struct decoder_run *run, uint64_t time)
+{
+    struct way *way = run->way;
+    struct pf_flow_step step;
+    const size_t seen = way->count;
+    const uint64_t offset = run->walk.offset;
+    if (seen % 97 == 0 && seen) {
+        way->space ^= 1;
+        pf_flow_code_enter(&run->code, 1);
+    }
+    if (seen % 511 == 0 && run->spans)
+        pf_flow_spans_settle(run->spans);
+    while ((run->spans ? pf_flow_spans_next(run->spans, &step, NULL) : run->decoder->next(run->flow, &step, NULL)) ==
+           1) {
+        if (run->looks)
+            continue;
+        assert_true(way->count < MAX_STEPS);
+        way->lines[way->count++] =
+            (struct line){step, step.block ? step.block->start : 0, time, offset};
+        way->lines[way->count - 1].step.block = NULL;
+    }
+}
+
+static void run_all(struct decoder_run *run)
+{
+    uint64_t time = 0;
+    while (pf_aux_stream_next_run(&run->stream)) {
+        pf_aux_walk_restart(&run->walk);
+        run->decoder->restart(run->flow, 1000000);
+        if (run->spans)
+            pf_flow_spans_start_run(run->spans);
+        while ((run->spans ? pf_flow_spans_seek(run->spans, &time, NULL)
+                           : run->decoder->seek(run->flow, &time, NULL)) > 0)
+            take_steps(run, time);
+    }
+}
+
+/* Without workers by one thread. */
+static void decode_way(struct way *way, const struct pf_aux_queue *queue, struct pf_workers *workers)
+{
+    static const uint64_t priv[16] = {[15] = 30};
+    static const struct pf_aux_queues queues = {.allocator = NULL};
+    const struct perfile_allocator *allocator = pf_allocator_or_default(NULL);
+    const struct pf_aux_decoder *decoder = pf_aux_decoder_find(PERFILE_AUXTRACE_INTEL_PT);
+    const struct pf_code_source source = {.space = space_of, .read = read_way, .context = way};
+    const struct pf_aux_recording recording = {.priv = priv, .priv_count = PF_COUNT(priv)};
+    struct pf_aux_queues all = queues;
+    struct decoder_run run = {.way = way, .decoder = decoder->flow};
+    all.allocator = allocator;
+    run.walk = (struct pf_aux_walk){.format = decoder->format, .more = pf_aux_stream_more, .context = &run.stream};
+    run.stream.read = read_buffer;
+    run.stream.context = way;
+    run.flow = pf_new(allocator, decoder->flow->state_bytes);
+    assert_true(pf_aux_walk_open(&run.walk, allocator) && pf_aux_stream_open(&run.stream, &all, queue) &&
+                pf_flow_code_open(&run.code, allocator, &source) && run.flow);
+    const struct pf_flow_setup setup = {
+        .walk = &run.walk, .code = &run.code, .bytes = &way->bytes, .recording = &recording, .cpu = 0};
+    const struct pf_flow_spans_setup spans = {.allocator = allocator,
+                                              .workers = workers,
+                                              .decoder = decoder->flow,
+                                              .queue = setup,
+                                              .state = run.flow,
+                                              .stream = &run.stream,
+                                              .count = 3,
+                                              .min_bytes = 1 + (size_t)any(400)};
+    for (unsigned i = 0; i < 2; i++) {
+        way->space ^= 1;
+        run.looks = true;
+        pf_flow_code_enter(&run.code, 1);
+        decoder->flow->open(run.flow, &setup);
+        run_all(&run);
+        pf_aux_stream_close(&run.stream);
+        run.stream = (struct pf_aux_stream){.read = read_buffer, .context = way};
+        assert_true(pf_aux_stream_open(&run.stream, &all, queue));
+    }
+    run.looks = false;
+    way->bytes = (struct pf_flow_bytes){0};
+    run.walk.bad_bytes = 0;
+    decoder->flow->open(run.flow, &setup);
+    run.spans = workers ? pf_flow_spans_open(&spans) : NULL;
+    assert_true(!workers == !run.spans);
+    run_all(&run);
+    way->bad_bytes = run.walk.bad_bytes;
+    pf_flow_spans_close(run.spans);
+    pf_free(allocator, run.flow, decoder->flow->state_bytes);
+    pf_flow_code_close(&run.code);
+    pf_aux_stream_close(&run.stream);
+    pf_aux_walk_close(&run.walk);
+}
+
+static void damage(struct trace *of)
+{
+    for (unsigned i = (unsigned)any(4); i > 0; i--)
+        of->bytes[any(of->used)] ^= (uint8_t)(1 << any(8));
+    if (any(4) == 0)
+        of->used = any(of->used) + BUFFERS;
+}
+
+static void test_ahead(void **state)
+{
+    struct pf_workers *workers = pf_workers_open(3, pf_allocator_or_default(NULL));
+    struct pf_aux_buffer buffers[BUFFERS];
+    struct pf_aux_queue queue = {.buffers = buffers, .tid = 1};
+    (void)state;
+    for (unsigned seed = 0; workers && seed < seeds; seed++) {
+        start(seed);
+        damaged = trace;
+        if (seed & 1)
+            damage(&damaged);
+        divide(&queue, damaged.used);
+        for (size_t i = 0; i < PF_COUNT(ways); i++) {
+            memset(&ways[i], 0, sizeof(ways[i]));
+            ways[i].trace = &damaged;
+            ways[i].space = 2;
+            decode_way(&ways[i], &queue, i ? workers : NULL);
+        }
+        if (ways[0].count != ways[1].count || ways[0].bad_bytes != ways[1].bad_bytes ||
+            memcmp(&ways[0].bytes, &ways[1].bytes, sizeof(ways[0].bytes)) != 0 ||
+            memcmp(ways[0].lines, ways[1].lines, ways[0].count * sizeof(*ways[0].lines)) != 0)
+            fail_msg("seed %u: what is decoded ahead differs", seed);
+    }
+    pf_workers_close(workers);
+}
+
 /* ---- another decoder --------------------------------------------------------------------------------------------- */
 
 #ifdef PF_HAVE_IPT
@@ -529,7 +755,7 @@ int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_walks),  cmocka_unit_test(test_cut),           cmocka_unit_test(test_damage),
-        cmocka_unit_test(test_libipt), cmocka_unit_test(test_endless_loops),
+        cmocka_unit_test(test_libipt), cmocka_unit_test(test_endless_loops), cmocka_unit_test(test_ahead),
     };
     seeds = argc > 1 ? (unsigned)atoi(argv[1]) : SEEDS;
     return cmocka_run_group_tests(tests, NULL, NULL);
