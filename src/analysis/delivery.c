@@ -52,6 +52,7 @@ struct pf_delivery {
     bool replaces;                        /* one of them replaces the samples of the recording */
     struct pf_synthesized made;           /* what one of them gave last */
     bool gives;                           /* they may have samples that come before the record that waits */
+    bool at_end;                          /* all records were read: synthesizers give what is left */
     struct origin origin;                 /* of the current sample */
     const struct perfile_record *waiting; /* while synthesizers give what comes before it; NULL means none */
     unsigned until_progress;
@@ -637,6 +638,7 @@ static int read_waiting(struct pf_delivery *delivery, struct perfile_error *erro
             return gives;
     } while (more > 0 && !gives && is_replaced(delivery, delivery->waiting));
     delivery->gives = gives;
+    delivery->at_end = more == 0;
     return more;
 }
 
@@ -660,13 +662,14 @@ static __attribute__((noinline)) int take_next_of_all(struct pf_delivery *delive
                                                       bool *ended, struct perfile_error *error)
 {
     bool found = false;
-    int result = delivery->waiting ? 0 : read_waiting(delivery, error);
+    int result = delivery->waiting || delivery->at_end ? 0 : read_waiting(delivery, error);
     if (result >= 0 && delivery->gives)
         result = take_before(delivery, item, &found, error);
     if (result < 0 || found)
         return result;
     item->record = delivery->waiting;
     delivery->waiting = NULL;
+    delivery->at_end = false;
     delivery->origin.synthesizer = NULL;
     *ended = !item->record;
     return *ended || is_replaced(delivery, item->record) ? 0 : take_record(delivery, item, error);

@@ -286,13 +286,12 @@ static int next_sample(void *context, uint64_t time, struct pf_synthesized *made
         make_sample(trace, &decoded);
     made->record = &trace->record;
     made->sample = NULL;
-    const struct pf_traced traced = {.flags = decoded.made->flags,
-                                     .insn_bytes = decoded.made->insn_bytes,
-                                     .depth = decoded.made->depth,
-                                     .insns = decoded.made->insns,
-                                     .alike = decoded.made->alike,
-                                     .cycles = decoded.made->cycles};
-    memcpy(made->note, &traced, sizeof(traced));
+    *(struct pf_traced *)(void *)made->note = (struct pf_traced){.flags = decoded.made->flags,
+                                                                 .insn_bytes = decoded.made->insn_bytes,
+                                                                 .depth = decoded.made->depth,
+                                                                 .insns = decoded.made->insns,
+                                                                 .alike = decoded.made->alike,
+                                                                 .cycles = decoded.made->cycles};
     return 1;
 }
 

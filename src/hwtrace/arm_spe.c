@@ -1,143 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* Finds and prints packets of Arm SPE. Each header, of one byte or two, is one row of a table. */
-#include "hwtrace/arm_spe.h"
+/* Prints packets of Arm SPE. */
+#include "hwtrace/arm_spe_read.h"
 
 #include <perfile/records.h>
 
 #include <inttypes.h>
 
-/* ---- reading ----------------------------------------------------------------------------------------------------- */
-
-struct row {
-    uint8_t kind;
-    uint8_t index_mask; /* of the header's bits that number the packet among those of its kind */
-    bool extended;      /* two bits more of that number may stand in a byte before */
-    void (*read)(struct pf_aux_packet *packet, unsigned index);
-};
-
-static void read_index(struct pf_aux_packet *packet, unsigned index)
-{
-    packet->detail = index;
-}
-
-static void read_address(struct pf_aux_packet *packet, unsigned index)
-{
-    static const uint8_t named[] = {PF_SPE_PC, PF_SPE_TARGET, PF_SPE_VIRTUAL, PF_SPE_PHYSICAL, PF_SPE_PREVIOUS_TARGET};
-    packet->detail = index;
-    if (index < PF_COUNT(named))
-        packet->kind = named[index];
-}
-
-static void read_context(struct pf_aux_packet *packet, unsigned index)
-{
-    packet->detail = index + 1;
-}
-
-static void read_operation(struct pf_aux_packet *packet, unsigned index)
-{
-    const unsigned payload = (unsigned)packet->payload;
-    packet->detail = index;
-    if (index == 0)
-        packet->kind = (payload & 0x88) == 0x08   ? PF_SPE_SVE_OTHER
-                       : (payload & 0x88) == 0x88 ? PF_SPE_SME_OTHER
-                                                  : PF_SPE_OTHER;
-    else if (index == 1)
-        packet->kind = payload & 1 ? PF_SPE_STORE : PF_SPE_LOAD;
-    else if (index == 2)
-        packet->kind = PF_SPE_BRANCH;
-}
-
-enum { NONE, EVENTS, SOURCE, TIMESTAMP, CONTEXT, OPERATION, ADDRESS, COUNTER };
-
-static const struct row rows[] = {
-    [EVENTS] = {PF_SPE_EVENTS, 0, false, NULL},
-    [SOURCE] = {PF_SPE_DATA_SOURCE, 0, false, NULL},
-    [TIMESTAMP] = {PF_SPE_TIMESTAMP, 0, false, NULL},
-    [CONTEXT] = {PF_SPE_CONTEXT, 3, false, read_context},
-    [OPERATION] = {PF_SPE_OPERATION, 3, false, read_operation},
-    [ADDRESS] = {PF_SPE_ADDRESS, 7, true, read_address},
-    [COUNTER] = {PF_SPE_LATENCY, 7, true, read_index},
-};
-
-/* The row of each header, by its last byte. */
-#define ROWS_4(at, row) [at] = row, [(at) + 1] = row, [(at) + 2] = row, [(at) + 3] = row
-#define ROWS_8(at, row) ROWS_4(at, row), ROWS_4((at) + 4, row)
-#define ROWS_OF_SIZES(at, row) [at] = row, [(at) + 0x10] = row, [(at) + 0x20] = row, [(at) + 0x30] = row
-static const uint8_t headers[256] = {
-    ROWS_OF_SIZES(0x42, EVENTS), ROWS_OF_SIZES(0x43, SOURCE), [0x71] = TIMESTAMP,    ROWS_4(0x64, CONTEXT),
-    ROWS_4(0x48, OPERATION),     ROWS_8(0xb0, ADDRESS),       ROWS_8(0x98, COUNTER),
-};
-
-/* Returns NULL for a header that Arm SPE does not define. */
-static const struct row *row_of(uint8_t header, bool extended)
-{
-    const struct row *row = &rows[headers[header]];
-    return headers[header] != NONE && (row->extended || !extended) ? row : NULL;
-}
-
-static uint64_t number_of(const uint8_t *data, size_t bytes)
-{
-    return bytes == 8   ? pf_load64(data, PF_AUX_LITTLE)
-           : bytes == 4 ? pf_load32(data, PF_AUX_LITTLE)
-           : bytes == 2 ? pf_load16(data, PF_AUX_LITTLE)
-                        : *data;
-}
-
-/* Bits 5 and 4 of a header say how large the payload is: one, two, four or eight bytes. */
-static void read_payload(struct pf_aux_packet *packet, size_t header_bytes)
-{
-    const uint8_t header = packet->data[header_bytes - 1];
-    const struct row *row = row_of(header, header_bytes > 1);
-    const size_t bytes = (size_t)1 << (header >> 4 & 3);
-    if (!row || packet->bytes < header_bytes + bytes)
-        return;
-    packet->payload = number_of(packet->data + header_bytes, bytes);
-    packet->kind = row->kind;
-    packet->bytes = header_bytes + bytes;
-    if (row->read)
-        row->read(packet, (header & row->index_mask) | (header_bytes > 1 ? (packet->data[0] & 3u) << 3 : 0));
-}
-
-static void read_padding(struct pf_aux_packet *packet)
-{
-    size_t bytes = 1;
-    while (bytes < packet->bytes && bytes < 16 && packet->data[bytes] == 0)
-        bytes++;
-    packet->kind = PF_SPE_PAD;
-    packet->bytes = bytes;
-}
-
-/* After 0x20 to 0x23 comes another header; zero there is padding that aligns the next packet. */
-static void read_extended(struct pf_aux_packet *packet)
-{
-    if (packet->bytes < 2)
-        return;
-    if (packet->data[0] == 0x20 && packet->data[1] == 0) {
-        packet->kind = PF_SPE_PAD;
-        packet->bytes = 2;
-    } else {
-        read_payload(packet, 2);
-    }
-}
-
 static void read_packet(const struct pf_aux_machine *machine, void *state, struct pf_aux_packet *packet)
 {
-    const uint8_t first = packet->data[0];
-    (void)machine;
-    (void)state;
-    packet->kind = PF_SPE_BAD;
-    if (first == 0) {
-        read_padding(packet);
-    } else if (first == 1) {
-        packet->kind = PF_SPE_END;
-        packet->bytes = 1;
-    } else if ((first & 0xfc) == 0x20) {
-        read_extended(packet);
-    } else {
-        read_payload(packet, 1);
-    }
-    if (packet->kind == PF_SPE_BAD)
-        packet->bytes = 1;
+    pf_spe_read(machine, state, packet);
 }
 
 /* ---- text: the words of perf ------------------------------------------------------------------------------------- */

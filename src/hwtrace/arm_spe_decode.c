@@ -4,7 +4,7 @@
  * branches, memory accesses, and `instructions`, which is every record. Where data came from is known by the
  * processor's own numbers where they are known, else by the events.
  */
-#include "hwtrace/arm_spe.h"
+#include "hwtrace/arm_spe_read.h"
 #include "hwtrace/decoder.h"
 #include "hwtrace/flow.h"
 
@@ -87,10 +87,10 @@ static bool ends_record(unsigned kind)
 /* Reads up to the end of a record: 1, 0 at the end of the trace, which is not that of a record, or an error. */
 static int read_record(struct pf_aux_walk *walk, struct record *record, struct perfile_error *error)
 {
-    struct pf_aux_packet packet;
+    struct pf_aux_packet packet = {.bytes = 0};
     int result;
     *record = (struct record){.pc = 0};
-    while ((result = pf_aux_walk_next(walk, &packet, error)) > 0) {
+    while ((result = pf_aux_walk_next_by(walk, pf_spe_read, &packet, error)) > 0) {
         add_packet(record, &packet);
         if (ends_record(packet.kind) && record->has_packets)
             break;
@@ -428,20 +428,20 @@ static bool make_sample(const struct pf_aux_recording *recording, const void *it
     const bool branch = conditions[event].kind == EVENT_BRANCH || conditions[event].kind == EVENT_ALL;
     if (!makes(record, event))
         return false;
-    *sample = (struct pf_aux_sample){
-        .ip = code_address(record->pc),
-        .addr = branch ? code_address(record->target) : data_address(record->virtual),
-        .phys_addr = record->physical & (((uint64_t)1 << 56) - 1),
-        .weight = record->latency,
-        .data_src = is_memory(record) ? data_source_of(recording, record) : 0,
-        .tid = (int32_t)record->tid,
-        .has_thread = record->tid != 0,
-        .misc = is_kernel(record->pc) ? PERFILE_MISC_KERNEL : PERFILE_MISC_USER,
-        .branch = {code_address(record->pc), code_address(record->target), branch_flags(record)},
-        .previous_target = code_address(record->previous_target),
-        .has_branch = record->kind == PF_SPE_BRANCH,
-        .flags = flow_flags(record),
-    };
+    sample->ip = code_address(record->pc);
+    sample->addr = branch ? code_address(record->target) : data_address(record->virtual);
+    sample->phys_addr = record->physical & (((uint64_t)1 << 56) - 1);
+    sample->weight = record->latency;
+    sample->data_src = is_memory(record) ? data_source_of(recording, record) : 0;
+    sample->tid = (int32_t)record->tid;
+    sample->has_thread = record->tid != 0;
+    sample->misc = is_kernel(record->pc) ? PERFILE_MISC_KERNEL : PERFILE_MISC_USER;
+    sample->branch[0] = sample->ip;
+    sample->branch[1] = code_address(record->target);
+    sample->branch[2] = branch_flags(record);
+    sample->previous_target = code_address(record->previous_target);
+    sample->has_branch = record->kind == PF_SPE_BRANCH;
+    sample->flags = flow_flags(record);
     return true;
 }
 

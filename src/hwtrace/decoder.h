@@ -84,7 +84,10 @@ struct pf_aux_decoder {
      * *time is on the clock of the trace.
      */
     int (*next)(struct pf_aux_walk *walk, void *item, uint64_t *time, struct perfile_error *error);
-    /* The sample of an event that the item makes. False: it makes none. */
+    /*
+     * The sample of an event that the item makes, in all members that samples of this kind of trace have; the others
+     * are zero before. False: it makes none.
+     */
     bool (*make)(const struct pf_aux_recording *recording, const void *item, unsigned event,
                  struct pf_aux_sample *sample);
 };

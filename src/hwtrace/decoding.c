@@ -602,7 +602,7 @@ static bool make_sample(struct pf_decoding *decoding, const struct queue *queue,
     const struct pf_aux_decoder *decoder = decoding->decoder;
     const uint32_t kinds = decoding->itrace.kinds;
     decoding->recording.cpu = queue->buffer->cpu;
-    if (!is_asked(decoding, event) || !decoder->make(&decoding->recording, queue->item, event, &decoding->made))
+    if (!decoder->make(&decoding->recording, queue->item, event, &decoding->made))
         return false;
     if (decoder->reads_code)
         read_branch(decoding, queue, &decoding->made);
@@ -613,8 +613,9 @@ static bool make_sample(struct pf_decoding *decoding, const struct queue *queue,
 static bool next_of_item(struct pf_decoding *decoding, struct queue *queue, struct pf_decoded *decoded)
 {
     const struct pf_aux_decoder *decoder = decoding->decoder;
-    while (queue->next_event < decoder->event_count) {
-        const unsigned event = queue->next_event++;
+    while (decoding->itrace.events >> queue->next_event) {
+        const unsigned event = queue->next_event + (unsigned)__builtin_ctzll(decoding->itrace.events >> queue->next_event);
+        queue->next_event = (uint16_t)(event + 1);
         if (!make_sample(decoding, queue, event))
             continue;
         decoded->event = event;

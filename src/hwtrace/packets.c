@@ -115,19 +115,16 @@ static void get_more(struct pf_aux_walk *walk, struct perfile_error *error)
         join(walk, piece, bytes);
 }
 
-int pf_aux_walk_next(struct pf_aux_walk *walk, struct pf_aux_packet *packet, struct perfile_error *error)
+bool pf_aux_walk_fill(struct pf_aux_walk *walk, struct perfile_error *error)
 {
     while (walk->bytes < walk->format->max_bytes && walk->end > 0)
         get_more(walk, error);
-    if (!walk->bytes)
-        return walk->end;
-    *packet = (struct pf_aux_packet){.data = walk->data, .bytes = walk->bytes, .offset = walk->offset};
-    walk->format->read(&walk->machine, walk->state, packet);
-    walk->data += packet->bytes;
-    walk->bytes -= packet->bytes;
-    walk->offset += packet->bytes;
-    walk->bad_bytes += packet->kind == PF_AUX_BAD ? packet->bytes : 0;
-    return 1;
+    return walk->bytes > 0;
+}
+
+int pf_aux_walk_next(struct pf_aux_walk *walk, struct pf_aux_packet *packet, struct perfile_error *error)
+{
+    return pf_aux_walk_next_by(walk, walk->format->read, packet, error);
 }
 
 static void pass(struct pf_aux_walk *walk, size_t bytes, uint64_t *passed)
@@ -142,8 +139,7 @@ int pf_aux_walk_find(struct pf_aux_walk *walk, const void *pattern, size_t bytes
                      struct perfile_error *error)
 {
     while (true) {
-        while (walk->bytes < walk->format->max_bytes && walk->end > 0)
-            get_more(walk, error);
+        (void)pf_aux_walk_fill(walk, error);
         if (walk->bytes < bytes) {
             pass(walk, walk->bytes, passed);
             return walk->end;

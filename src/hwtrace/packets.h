@@ -146,6 +146,23 @@ void pf_aux_walk_resume(struct pf_aux_walk *walk, uint64_t offset);
  * valid until the next call.
  */
 int pf_aux_walk_next(struct pf_aux_walk *walk, struct pf_aux_packet *packet, struct perfile_error *error);
+/* Gets more bytes, as many as the longest packet has if there are so many. Returns false at the end. */
+bool pf_aux_walk_fill(struct pf_aux_walk *walk, struct perfile_error *error);
+/* pf_aux_walk_next of a format that the caller knows: its `read` is inlined. */
+static inline __attribute__((always_inline)) int pf_aux_walk_next_by(
+    struct pf_aux_walk *walk, void (*read)(const struct pf_aux_machine *, void *, struct pf_aux_packet *),
+    struct pf_aux_packet *packet, struct perfile_error *error)
+{
+    if (PF_UNLIKELY(walk->bytes < walk->format->max_bytes) && !pf_aux_walk_fill(walk, error))
+        return walk->end;
+    *packet = (struct pf_aux_packet){.data = walk->data, .bytes = walk->bytes, .offset = walk->offset};
+    read(&walk->machine, walk->state, packet);
+    walk->data += packet->bytes;
+    walk->bytes -= packet->bytes;
+    walk->offset += packet->bytes;
+    walk->bad_bytes += packet->kind == PF_AUX_BAD ? packet->bytes : 0;
+    return 1;
+}
 /*
  * Goes on to where these bytes are, at most as many as the longest packet has: 1, 0 when they do not occur in what is
  * left, or the error of `more`. *passed counts the bytes before them.

@@ -286,23 +286,31 @@ uint64_t pf_aux_extend(uint64_t reference, uint64_t low)
     return reference > time && reference - time > one / 2 ? time + one : time;
 }
 
-void pf_aux_sums_add(struct pf_aux_queue *queue, const struct pf_aux_format *format, const struct pf_aux_packet *packet)
+/* Adds what packets of its kind are good for. */
+static void add_role(struct pf_aux_queue *queue, const struct pf_aux_packet *packet, unsigned role)
 {
     struct pf_aux_sums *sums = &queue->sums;
-    const unsigned role = format->kinds[packet->kind].roles;
     const uint64_t reference = queue->count ? queue->buffers[queue->count - 1].reference : 0;
     const uint64_t time = role & PF_AUX_TIME_56        ? pf_aux_extend(reference, packet->payload)
                           : role & PF_AUX_AT_REFERENCE ? reference
                                                        : packet->payload;
-    sums->packets++;
-    sums->bad_bytes += packet->kind == PF_AUX_BAD ? packet->bytes : 0;
     sums->syncs += (role & PF_AUX_SYNC) != 0;
     sums->records += (role & PF_AUX_RECORD) != 0;
     sums->overflows += role & PF_AUX_OVERFLOW ? 1 : role & PF_AUX_OVERFLOWS ? packet->detail : 0;
-    if (format->add_sources && queue->sources)
-        format->add_sources(packet, queue->sources);
     if (role & (PF_AUX_TIME | PF_AUX_TIME_56 | PF_AUX_AT_REFERENCE))
         add_time(sums, time, time);
+}
+
+void pf_aux_sums_add(struct pf_aux_queue *queue, const struct pf_aux_format *format, const struct pf_aux_packet *packet)
+{
+    struct pf_aux_sums *sums = &queue->sums;
+    const unsigned role = format->kinds[packet->kind].roles;
+    sums->packets++;
+    sums->bad_bytes += packet->kind == PF_AUX_BAD ? packet->bytes : 0;
+    if (format->add_sources && queue->sources)
+        format->add_sources(packet, queue->sources);
+    if (role)
+        add_role(queue, packet, role);
 }
 
 /* ---- clocks ------------------------------------------------------------------------------------------------------ */
