@@ -75,6 +75,8 @@ static const struct pf_option options[] = {
     FLAG("hierarchy", 'H', PERFILE_REPORT_HIERARCHY,
          "Print a tree with a level for each column of --sort; each entry sums up what is below it. {a,b} in --sort "
          "makes one level of several columns."),
+    FLAG("total-cycles", 0, PERFILE_REPORT_BLOCKS,
+         "Print the cycles of basic blocks instead, where branch stacks have cycles, the most expensive first."),
     FLAG("tasks", 0, PERFILE_REPORT_TASKS,
          "Print all processes and threads of the recording instead, each below its parent."),
     FLAG("mmaps", 0, PERFILE_REPORT_MMAPS,

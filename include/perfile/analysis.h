@@ -202,6 +202,7 @@ enum perfile_report_flags {
     PERFILE_REPORT_STATS = 1 << 16,       /* text: no rows: how many records of each type there are */
     PERFILE_REPORT_MMAPS = 1 << 17,       /* text: no rows: as TASKS, with the mappings of each process */
     PERFILE_REPORT_LATENCY = 1 << 18,     /* latency and overhead, by latency: period divided by parallelism */
+    PERFILE_REPORT_BLOCKS = 1 << 19,      /* no rows: cycles of basic blocks, from branch stacks */
 };
 
 struct perfile_report_options {

@@ -429,6 +429,7 @@ static int check_report(const struct perfile_report_options *options, struct per
                   {PERFILE_REPORT_HIERARCHY, "hierarchy", "a page has rows, no hierarchy of them"},
                   {PERFILE_REPORT_TASKS, "tasks", "a page has no list of tasks"},
                   {PERFILE_REPORT_MMAPS, "mmaps", "a page has no list of mappings"},
+                  {PERFILE_REPORT_BLOCKS, "total-cycles", "a page has no cycles of basic blocks"},
                   {PERFILE_REPORT_STATS, "stats", "a page has no statistics of records"}};
     for (size_t i = 0; i < PF_COUNT(others); i++)
         if (options->flags & others[i].flag)

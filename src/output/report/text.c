@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "output/header.h"
 #include "output/output.h"
+#include "output/report/blocks.h"
 #include "output/report/stats.h"
 #include "output/report/tasks.h"
 #include "output/report/text.h"
@@ -241,7 +242,8 @@ static int write_report(struct perfile_reader *reader, const struct perfile_outp
     struct pf_report_text table = {.report = &report, .out = out};
     if (options->header & PERFILE_HEADER_ONLY)
         return pf_header_put_only(reader, &header, out, error);
-    const bool is_list = options->report->flags & (PERFILE_REPORT_STATS | PERFILE_REPORT_TASKS | PERFILE_REPORT_MMAPS);
+    const bool is_list = options->report->flags & (PERFILE_REPORT_STATS | PERFILE_REPORT_TASKS | PERFILE_REPORT_MMAPS |
+                                                   PERFILE_REPORT_BLOCKS);
     if (is_list && options->header & PERFILE_HEADER_FIRST) {
         const int headed_list = pf_header_put(reader, &header, out, error);
         if (headed_list < 0)
@@ -249,6 +251,8 @@ static int write_report(struct perfile_reader *reader, const struct perfile_outp
     }
     if (options->report->flags & PERFILE_REPORT_STATS)
         return pf_stats_write(reader, options, out, error);
+    if (options->report->flags & PERFILE_REPORT_BLOCKS)
+        return pf_blocks_write(reader, options, out, error);
     if (options->report->flags & (PERFILE_REPORT_TASKS | PERFILE_REPORT_MMAPS))
         return pf_tasks_write(reader, options->report->flags & PERFILE_REPORT_MMAPS, out, error);
     int result = pf_report_open(&report, reader, options, true, error);

@@ -72,6 +72,8 @@ void pf_report_text_put_omitted(struct pf_report_text *table);
 
 /* ---- text_head.c: what stands before the rows, or instead of them ---- */
 
+/* "# Samples: 17K of event '", which the name follows. */
+void pf_report_text_put_samples(struct pf_text *out, uint64_t samples, bool of_group);
 void pf_report_text_put_screen_title(struct pf_report_text *table);
 void pf_report_text_put_title(struct pf_report_text *table);
 void pf_report_text_put_no_samples(struct pf_report_text *table);

@@ -220,16 +220,20 @@ void pf_report_text_put_screen_title(struct pf_report_text *table)
     pf_put_char(table->out, '\n');
 }
 
-void pf_report_text_put_title(struct pf_report_text *table)
+void pf_report_text_put_samples(struct pf_text *out, uint64_t samples, bool of_group)
 {
     static const char units[] = " KMG";
-    uint64_t samples, period;
     size_t unit = 0;
-    sum_members(table, &samples, &period);
     for (; samples > 1000 && unit < sizeof(units) - 2; unit++)
         samples /= 1000;
-    pf_put_format(table->out, "# Samples: %" PRIu64 "%c of event%s '", samples, units[unit],
-                  table->event->group ? "s" : "");
+    pf_put_format(out, "# Samples: %" PRIu64 "%c of event%s '", samples, units[unit], of_group ? "s" : "");
+}
+
+void pf_report_text_put_title(struct pf_report_text *table)
+{
+    uint64_t samples, period;
+    sum_members(table, &samples, &period);
+    pf_report_text_put_samples(table->out, samples, table->event->group);
     put_event_names(table);
     pf_put_char(table->out, '\'');
     put_totals(table, period);
