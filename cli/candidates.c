@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "candidates.h"
-#include "count.h"
 #include "input.h"
 #include "inputs.h"
 #include "sandbox.h"
+#include "stat_metrics.h"
 #include "stream.h"
 
 #include <perfile/recorder.h>
@@ -93,10 +93,10 @@ static void add_processes(struct words *words)
 
 static void add_metrics(struct words *words)
 {
-    const char *name;
+    const char *name, *doc;
 
-    for (size_t i = 0; (name = pf_stat_metric_at(i)) != NULL; i++)
-        add(words, name, strlen(name), "");
+    for (size_t i = 0; (name = pf_stat_metric_at(i, &doc)) != NULL; i++)
+        add(words, name, strlen(name), doc);
 }
 
 /* Without getpwent, which a static command does not have. */

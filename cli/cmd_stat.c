@@ -4,6 +4,7 @@
 #include "event_filters.h"
 #include "help.h"
 #include "message.h"
+#include "stat_metrics.h"
 #include "stream.h"
 
 #include <errno.h>
@@ -64,88 +65,11 @@ static int end_cgroups(struct pf_settings *settings)
     return is_alone && pf_count_events(settings->record.events) > 1 ? pf_text_join(cgroups, ",", "") : PF_STATUS_OK;
 }
 
-static const struct {
-    const char *name, *expression, *events;
-} perf_metrics[] = {
-    {"CPUs_utilized", "task-clock/1000/duration_time", "task-clock"},
-    {"cs_per_second", "context-switches/task-clock*1000", "context-switches,task-clock"},
-    {"migrations_per_second", "cpu-migrations/task-clock*1000", "cpu-migrations,task-clock"},
-    {"page_faults_per_second", "page-faults/task-clock*1000", "page-faults,task-clock"},
-    {"cycles_frequency", "cycles/task-clock/1000000", "cycles,task-clock"},
-    {"insn_per_cycle", "instructions/cycles", "instructions,cycles"},
-    {"branch_frequency", "branches/task-clock/1000", "branches,task-clock"},
-    {"branch_miss_rate", "100*branch-misses/branches", "branches,branch-misses"},
-};
-
-const char *pf_stat_metric_at(size_t index)
-{
-    return index < sizeof(perf_metrics) / sizeof(perf_metrics[0]) ? perf_metrics[index].name : NULL;
-}
-
-/* Appends to the events those of a list that are not among them. */
-static int add_events(char **events, const char *list)
-{
-    int status = PF_STATUS_OK;
-
-    for (size_t bytes; *list && !status; list += bytes + (list[bytes] == ',')) {
-        bytes = strcspn(list, ",");
-        char name[64], *found = *events;
-        snprintf(name, sizeof(name), "%.*s", (int)bytes, list);
-        while (found && (found = strstr(found, name)) &&
-               ((found > *events && found[-1] != ',') || (found[bytes] && found[bytes] != ',')))
-            found += bytes;
-        status = found ? PF_STATUS_OK : pf_text_join(events, ",", name);
-    }
-    return status;
-}
-
-static bool is_text(const char *text, const char *start, size_t bytes)
-{
-    return strlen(text) == bytes && strncmp(text, start, bytes) == 0;
-}
-
-/* The index of perf's metric of this name; the number of metrics when no metric has it. */
-static size_t find_metric(const char *name, size_t bytes)
-{
-    size_t i = 0;
-
-    while (i < COUNT_OF(perf_metrics) && !is_text(perf_metrics[i].name, name, bytes))
-        i++;
-    return i;
-}
-
-/* "NAME=EXPRESSION", or names of perf's metrics. */
+/* "NAME=EXPRESSION", or names of metrics. */
 static int add_metrics(const struct pf_option *option, const char *text, struct pf_settings *settings)
 {
-    char **metrics = &own(settings)->metrics;
-    int status = PF_STATUS_OK;
-
     (void)option;
-    for (size_t bytes; *text && !status; text += bytes + (text[bytes] == ',')) {
-        char line[160];
-        bytes = strcspn(text, ",");
-        const size_t i = find_metric(text, bytes);
-        if (i == COUNT_OF(perf_metrics))
-            return pf_text_join(metrics, "\n", text);
-        snprintf(line, sizeof(line), "%s=%s", perf_metrics[i].name, perf_metrics[i].expression);
-        status = pf_text_join(metrics, "\n", line);
-    }
-    return status;
-}
-
-/* Those of perf's metrics among the lines. */
-static int add_metric_events(char **events, const char *lines)
-{
-    int status = PF_STATUS_OK;
-
-    for (size_t bytes; lines && *lines && !status; lines += bytes + (lines[bytes] == '\n')) {
-        const size_t name = strcspn(lines, "=\n"), i = find_metric(lines, name);
-        bytes = strcspn(lines, "\n");
-        if (i < COUNT_OF(perf_metrics) && bytes > name &&
-            is_text(perf_metrics[i].expression, lines + name + 1, bytes - name - 1))
-            status = add_events(events, perf_metrics[i].events);
-    }
-    return status;
+    return pf_stat_metrics_add(&own(settings)->metrics, text);
 }
 
 static const struct pf_option what_options[] = {
@@ -226,10 +150,13 @@ static const struct pf_option print_options[] = {
     PF_ROW(LINES, "metrics", 'M', "NAME=EXPRESSION", OWN(metrics),
            "Also print metrics of counts, such as ipc=instructions/cycles: numbers, the counted events by their "
            "names, and duration_time (elapsed seconds), with arithmetic signs, parentheses, min(a,b), max(a,b), "
-           "d_ratio(a,b) and 'a if c else b'. Can be given several times. A NAME of perf's alone also counts its "
-           "events: CPUs_utilized, cs_per_second, migrations_per_second, page_faults_per_second, cycles_frequency, "
-           "insn_per_cycle, branch_frequency, branch_miss_rate.",
+           "d_ratio(a,b) and 'a if c else b'. Can be given several times. A NAME alone also counts its events: "
+           "insn_per_cycle, branch_miss_rate and others, which perfile-stat(1) lists.",
            .set = add_metrics),
+    FLAG("topdown", 0, topdown,
+         "Also print what the slots of the processor were used for, in percent: retiring, bad speculation, frontend "
+         "bound and backend bound. Counts the events of the PMU for it; not all processors have them."),
+    PF_ROW(NUMBER, "td-level", 0, "N", OWN(topdown_level), "With --topdown: the level; only 1 is supported."),
     PRINT("metric-only", 0, PERFILE_STAT_METRICS_ONLY,
           "Print only metrics, a column for each: those of perf for the counted events, and --metrics."),
     PF_IGNORED("big-num", 'B', NULL, "The default on terminals: numbers with commas; elsewhere they have none."),
@@ -645,8 +572,10 @@ static bool is_for_scripts(const struct pf_settings *settings)
 static int choose_events(struct pf_settings *settings)
 {
     char **events = &settings->record.events;
-    int status = add_metric_events(events, own(settings)->metrics);
+    int status = pf_stat_metrics_add_events(events, own(settings)->metrics);
 
+    if (!status && own(settings)->topdown)
+        status = pf_stat_topdown_add_events(events);
     if (status)
         return status;
     char *old = *events;
@@ -755,14 +684,25 @@ static int check_level(struct pf_stat_settings *stat)
     return stat->per_cache ? PF_STATUS_USAGE : PF_STATUS_OK;
 }
 
+static int choose_topdown(struct pf_stat_settings *stat)
+{
+    if (stat->topdown_level > 1) {
+        pf_message("stat: --td-level: only level 1 is supported");
+        return PF_STATUS_USAGE;
+    }
+    return stat->topdown ? pf_stat_topdown_add(&stat->metrics) : PF_STATUS_OK;
+}
+
 static int choose_print(struct pf_settings *settings)
 {
-    const int status = check_level(own(settings));
+    int status = check_level(own(settings));
 
     choose_format(settings);
     if (pf_called_perf())
         settings->stat.flags |= PERFILE_STAT_PERF_METRICS;
     settings->stat.per = per_of(own(settings));
+    if (!status)
+        status = choose_topdown(own(settings));
     settings->stat.metrics = own(settings)->metrics;
     return status ? status : check_metrics(settings);
 }

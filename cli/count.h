@@ -29,6 +29,8 @@ struct pf_stat_settings {
     bool as_json;
     const char *per_cache;  /* NULL: not given */
     char *metrics;          /* a line each; owned */
+    bool topdown;
+    uint64_t topdown_level; /* 0: not given */
     const char *pre, *post; /* NULL: not given */
     bool syncs, appends;
     int output_fd; /* of --append; 0: none */
@@ -77,8 +79,5 @@ void pf_count_end(struct pf_count *count);
 /* The same; its exit status, or 0. */
 int pf_count_status(struct pf_count *count);
 void pf_count_close(struct pf_count *count);
-
-/* The names that stat --metrics knows; NULL after the last one. */
-const char *pf_stat_metric_at(size_t index);
 
 #endif

@@ -427,7 +427,7 @@ struct perfile_stat_options {
      * Further metrics, one on a line: "ipc=instructions/cycles". + - * / % < > ( ) min(a, b) max(a, b) d_ratio(a, b)
      * "a if c else b", numbers, the events of the recording by their names, with the numbers that their lines show, and
      * duration_time, the seconds that passed. Division by 0 and what was not counted make a metric not available. NULL:
-     * none.
+     * none. A line that begins with ? is left out where an event of it was not counted; ARGUMENT if all of these are.
      */
     const char *metrics;
 };

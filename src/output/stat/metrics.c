@@ -171,6 +171,14 @@ static size_t find_name(const void *context, const char *text, uint32_t *number)
     return longest;
 }
 
+static void close_last_wanted(struct pf_stat_sheet *sheet)
+{
+    struct pf_stat_wanted *last = &sheet->wanted[--sheet->wanted_count];
+    pf_expression_close(&last->expression);
+    if (last->text)
+        pf_free(sheet->allocator, last->text, strlen(last->text) + 1);
+}
+
 /* "name=expression", or an expression that is its own name. */
 static int add_wanted(struct pf_stat_sheet *sheet, const char *passed, size_t bytes, struct perfile_error *error)
 {
@@ -190,26 +198,40 @@ static int add_wanted(struct pf_stat_sheet *sheet, const char *passed, size_t by
                               sheet->allocator, error);
 }
 
+/* "?name=expression" is left out where an event of it was not counted. */
+static int add_possible(struct pf_stat_sheet *sheet, const char *passed, size_t bytes, struct perfile_error *error)
+{
+    struct perfile_error ignored;
+    const size_t before = sheet->wanted_count;
+    const int result = add_wanted(sheet, passed + 1, bytes - 1, &ignored);
+    if (result == PERFILE_ERROR_ARGUMENT && sheet->wanted_count > before)
+        close_last_wanted(sheet);
+    if (result < 0 && result != PERFILE_ERROR_ARGUMENT)
+        return pf_fail_memory(error, "metrics");
+    return 0;
+}
+
 int pf_stat_wanted_open(struct pf_stat_sheet *sheet, struct perfile_error *error)
 {
     int result = 0;
     for (const char *at = sheet->options->stat->metrics; at && *at && !sheet->wanted_done && result == 0;) {
         const size_t bytes = strcspn(at, "\n");
         if (bytes)
-            result = add_wanted(sheet, at, bytes, error);
+            result = (*at == '?' ? add_possible : add_wanted)(sheet, at, bytes, error);
         at += bytes + (at[bytes] == '\n');
     }
     sheet->wanted_done = true;
+    const char *possible = sheet->options->stat->metrics ? strchr(sheet->options->stat->metrics, '?') : NULL;
+    if (result == 0 && !sheet->wanted_count && possible)
+        return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "metrics",
+                       "the events of %.*s were not counted", (int)strcspn(possible + 1, "=\n"), possible + 1);
     return result;
 }
 
 void pf_stat_wanted_close(struct pf_stat_sheet *sheet)
 {
-    for (size_t i = 0; i < sheet->wanted_count; i++) {
-        pf_expression_close(&sheet->wanted[i].expression);
-        if (sheet->wanted[i].text)
-            pf_free(sheet->allocator, sheet->wanted[i].text, strlen(sheet->wanted[i].text) + 1);
-    }
+    while (sheet->wanted_count)
+        close_last_wanted(sheet);
     pf_free(sheet->allocator, sheet->wanted, sheet->wanted_capacity * sizeof(*sheet->wanted));
 }
 
