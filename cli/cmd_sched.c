@@ -12,6 +12,8 @@ static const struct pf_subview views[] = {
     {"map", "sched_map", true, "every switch of a CPU from one task to another", NULL, true},
     {"summary", "sched_summary", false, "what each task did, with percentiles", NULL, true},
     {"cpu", "sched_cpu", false, "what each CPU did", NULL, true},
+    {"stats", "sched_stats", true, "what the scheduler counted of each CPU and domain: stats report, stats diff", NULL,
+     true},
     {0},
 };
 
@@ -82,9 +84,51 @@ static void take_letters(struct pf_settings *settings)
         settings->filter.pids = value;
 }
 
+/* Removes the operand after the view if it is this word. */
+static bool take_view_word(struct pf_settings *settings, const char *word)
+{
+    if (settings->operand_count < 2 || strcmp(settings->operands[1], word) != 0)
+        return false;
+    settings->operands[1] = settings->operands[0];
+    settings->operands++;
+    settings->operand_count--;
+    return true;
+}
+
+/*
+ * perf's "stats report [FILE]", "stats diff BEFORE AFTER" and "stats COMMAND", which records what it shows. A status,
+ * after a message.
+ */
+static int take_stats(const struct pf_command *command, struct pf_settings *settings)
+{
+    const bool is_diff = take_view_word(settings, "diff");
+    const bool is_report = !is_diff && take_view_word(settings, "report");
+
+    if (is_diff) {
+        if (settings->operand_count != 3) {
+            pf_message("%s stats diff: two recordings are needed: BEFORE AFTER", command->name);
+            return PF_STATUS_USAGE;
+        }
+        settings->before = settings->operands[1];
+        settings->operands[1] = settings->operands[2];
+        settings->operand_count--;
+    } else if (!is_report && settings->operand_count > 1 && access(settings->operands[1], F_OK) != 0) {
+        settings->operands[settings->operand_count] = NULL;
+        settings->workload = settings->operands + 1;
+        settings->operand_count = 1;
+    }
+    settings->record.options.schedstat = settings->workload != NULL;
+    return PF_STATUS_OK;
+}
+
 static int run(const struct pf_command *command, struct pf_settings *settings)
 {
+    const bool is_stats = settings->operand_count && !strcmp(settings->operands[0], "stats");
+    const int status = is_stats ? take_stats(command, settings) : PF_STATUS_OK;
+
     take_letters(settings);
+    if (status)
+        return status;
     if (settings->operand_count > 2) {
         pf_message("%s: unexpected argument \"%s\"", command->name, settings->operands[2]);
         return PF_STATUS_USAGE;
@@ -165,7 +209,7 @@ const struct pf_command pf_command_sched = {
            "unknown because records were lost are empty, and counted. perfile sched record records the events, with "
            "the options "
            "of perfile record." PF_SHOWS_COMMAND,
-    PF_SUBVIEWS_USUAL(views, 3, "latency"),
+    PF_SUBVIEWS_USUAL(views, 4, "latency"),
     .groups = {PF_GROUP("Options", options), PF_GROUP(PF_PERF_TEXT, perf_options, true), &pf_tid_filter_group,
                &pf_symbol_group, &pf_input_group, &pf_limit_group, &pf_common_group},
     .run = run,

@@ -83,7 +83,6 @@ static const struct {
     {"sched", "script", "script", NULL},
     {"lock", "script", "script", NULL},
     {"lock", "info", NULL, "table threads; for the locks: lock contention --lock-addr"},
-    {"sched", "stats", NULL, "sched summary and sched cpu; for schedstat: cat /proc/schedstat before and after"},
     {"sched", "replay", NULL, "sched timehist, which shows what replay would repeat"},
 };
 

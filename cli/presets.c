@@ -117,6 +117,14 @@ static int put_waits(const struct pf_command *command, const char *const *views,
     return PF_STATUS_OK;
 }
 
+/* Its records are not those of an event, but a recording has one. */
+static int put_schedstat(const struct pf_command *command, const char *const *views, struct pf_settings *settings,
+                         FILE *events)
+{
+    (void)command, (void)views, (void)settings;
+    return fputs("dummy:u", events) < 0 ? PF_STATUS_MEMORY : PF_STATUS_OK;
+}
+
 /* ---- memory accesses --------------------------------------------------------------------------------------------- */
 
 #define DEVICES "/sys/bus/event_source/devices/"
@@ -202,8 +210,11 @@ static const struct preset {
     bool stacks;                         /* its views are of callers */
     const struct pf_option_group *group; /* options before those of the verb record; NULL: none */
     const char *kinds;                   /* those of the events when none is named; NULL: all */
+    const char *word;                    /* the view of the verb that is recorded so; NULL: all others */
+    bool schedstat;                      /* with the scheduler's counters */
 } presets[] = {
     {"sched", {"sched_timehist"}, put_events, PERFILE_RECORDER_ALL_CPUS, true, false},
+    {"sched", {NULL}, put_schedstat, 0, false, false, .word = "stats", .schedstat = true},
     {"offcpu", {"offcpu"}, put_waits, 0, false, true},
     {"lock", {"lock_contention"}, put_events, 0, true, true},
     {"kmem", {"kmem_slab", "kmem_page"}, put_events, PERFILE_RECORDER_ALL_CPUS, true, false, NULL, "slab"},
@@ -222,10 +233,12 @@ static const struct preset {
 };
 enum { PRESETS = sizeof(presets) / sizeof(presets[0]) };
 
-static const struct preset *preset_of(const struct pf_command *command)
+/* `word`: of this view alone; NULL: of the other views. */
+static const struct preset *preset_of(const struct pf_command *command, const char *word)
 {
     for (size_t i = 0; i < PRESETS; i++)
-        if (presets[i].verb && !strcmp(presets[i].verb, command->name))
+        if (presets[i].verb && !strcmp(presets[i].verb, command->name) && !presets[i].word == !word &&
+            (!word || !strcmp(presets[i].word, word)))
             return &presets[i];
     return NULL;
 }
@@ -244,7 +257,7 @@ static const struct preset *preset_of_view(const char *view)
 
 bool pf_preset_known(const struct pf_command *command)
 {
-    return preset_of(command);
+    return preset_of(command, NULL);
 }
 
 static bool takes_value(const struct pf_command *command, const char *argument)
@@ -264,9 +277,9 @@ char **pf_preset_find(const struct pf_command *command, char **arguments)
 
     while (*at && (*at)[0] == '-' && (*at)[1] && strcmp(*at, "--") != 0)
         at += takes_value(command, *at) && at[1] ? 2 : 1;
-    if (command->operand_values.known == pf_view_at && *at && preset_of_view(*at))
+    if (*at && (preset_of(command, *at) || (command->operand_values.known == pf_view_at && preset_of_view(*at))))
         at++;
-    else if (!preset_of(command))
+    else if (!preset_of(command, NULL))
         return NULL;
     return *at && !strcmp(*at, "record") ? at : NULL;
 }
@@ -296,6 +309,7 @@ static void choose_how(const struct preset *preset, bool own_events, struct pf_s
     struct perfile_recorder_options *options = &settings->record.options;
     const bool chosen = options->pids || options->tids || options->user || options->cpus;
 
+    options->schedstat |= preset->schedstat;
     options->flags |= chosen ? preset->flags & ~(unsigned)PERFILE_RECORDER_ALL_CPUS : preset->flags;
     if (preset->each && !own_events && !options->period && !settings->record.frequency)
         options->period = 1;
@@ -321,7 +335,7 @@ static struct pf_command record_of(const struct preset *preset)
 
 int pf_preset_choose(const struct pf_command *command, struct pf_settings *settings, pid_t reader)
 {
-    const struct preset *preset = preset_of(command);
+    const struct preset *preset = preset_of(command, settings->record.options.schedstat ? "stats" : NULL);
     const bool own_events = settings->record.events;
 
     (void)reader;
@@ -341,7 +355,8 @@ int pf_preset_run(const struct pf_command *command, char **arguments, char **wor
     if ((status = pf_options_parse(command, arguments, settings)))
         return status;
     const char *const view[PF_PRESET_VIEWS] = {settings->operand_count ? settings->operands[0] : NULL};
-    const struct preset *preset = *view ? preset_of_view(*view) : preset_of(command);
+    const struct preset *own = preset_of(command, *view);
+    const struct preset *preset = own ? own : preset_of_view(*view);
     const struct pf_command record = record_of(preset);
 
     settings->operand_count = 0;

@@ -553,6 +553,7 @@ static int write_output(struct run *run)
     int status = pf_stream_open(&run->stream, run->input.settings->output), written;
 
     run->input.settings->flame.before = run->before.reader;
+    run->input.settings->events.before = run->before.reader;
     run->input.settings->flame.before_path = run->before.name;
     run->input.settings->print.more = run->more.readers;
     run->input.settings->print.more_paths = run->more.paths;

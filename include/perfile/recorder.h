@@ -146,6 +146,7 @@ struct perfile_recorder_options {
      */
     uint64_t aux_sample_bytes;
     unsigned aux_mode; /* enum perfile_recorder_aux */
+    bool schedstat;    /* also records the scheduler's counters (/proc/schedstat) at the start and at the end */
 };
 /* Which AUX data is recorded. */
 enum perfile_recorder_aux {

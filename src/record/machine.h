@@ -80,6 +80,8 @@ int pf_synthesize_thread_map(const char *root, const int32_t *tids, size_t count
                              const struct pf_synthesis *synthesis, struct perfile_error *error);
 /* CPU_MAP of a list such as "0-3,7"; NULL: any CPU. ARGUMENT: no such list. */
 int pf_synthesize_cpu_map(const char *cpus, const struct pf_synthesis *synthesis, struct perfile_error *error);
+/* SCHEDSTAT_CPU and SCHEDSTAT_DOMAIN: what the scheduler counted so far. OPEN: the kernel does not say. */
+int pf_synthesize_schedstat(const char *root, const struct pf_synthesis *synthesis, struct perfile_error *error);
 struct perf_event_mmap_page;
 /* How TSC becomes time, from the control page of a ring buffer; false: the kernel does not say. */
 bool pf_time_conv_of(const struct perf_event_mmap_page *page, struct perfile_time_conv *conversion);

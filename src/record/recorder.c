@@ -598,11 +598,20 @@ static int begin_next(struct perfile_recorder *recorder, struct perfile_writer *
     return result;
 }
 
+/* What the scheduler counted so far: readers want the difference between the start and the end. */
+static int write_schedstat(struct perfile_recorder *recorder, struct perfile_error *error)
+{
+    const struct pf_synthesis synthesis = synthesis_of(recorder);
+    return recorder->options.schedstat ? pf_synthesize_schedstat(NULL, &synthesis, error) : 0;
+}
+
 static int write_start(struct perfile_recorder *recorder, struct perfile_error *error)
 {
     struct perfile_writer *writer = recorder->output;
     int result = begin_next(recorder, recorder->output, &writer, error);
     recorder->writer = writer;
+    if (result == 0)
+        result = write_schedstat(recorder, error);
     if (result == 0)
         result = perfile_writer_flush(recorder->writer, error);
     return result < 0 ? result : settle(recorder, error);
@@ -1302,6 +1311,8 @@ static int stop(struct perfile_recorder *recorder, struct perfile_error *error)
 {
     int result = perfile_recorder_disable(recorder, error);
     recorder->stopping = true;
+    if (result == 0)
+        result = write_schedstat(recorder, error);
     if (result == 0)
         result = perfile_recorder_snapshot(recorder, error);
     pf_kept_files_look(&recorder->kept_files, &recorder->made_code, true);

@@ -2040,6 +2040,7 @@ pub struct perfile_event_options {
     pub keys: *const ::std::os::raw::c_char,
     pub events: *const ::std::os::raw::c_char,
     pub not_pids: *const ::std::os::raw::c_char,
+    pub before: *mut perfile_reader,
 }
 extern "C" {
     pub fn perfile_syscall_name(
@@ -4133,6 +4134,7 @@ pub struct perfile_recorder_options {
     pub aux_bytes: u64,
     pub aux_sample_bytes: u64,
     pub aux_mode: ::std::os::raw::c_uint,
+    pub schedstat: bool,
 }
 pub const PERFILE_RECORDER_AUX_ALL: perfile_recorder_aux = 0;
 pub const PERFILE_RECORDER_AUX_SNAPSHOTS: perfile_recorder_aux = 1;

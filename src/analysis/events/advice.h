@@ -4,6 +4,7 @@
 #define PF_ANALYSIS_EVENTS_ADVICE_H
 
 #define PF_RECORD_SCHED "perfile sched record"
+#define PF_RECORD_SCHEDSTAT "perfile sched stats record -- COMMAND"
 #define PF_RECORD_OFFCPU "perfile offcpu record -- COMMAND"
 #define PF_RECORD_BOTH "perfile record -g -e cpu-clock --off-cpu -- COMMAND"
 #define PF_RECORD_CALLS "perfile trace record -- COMMAND"
