@@ -2,6 +2,8 @@
 #include "dataset/dataset.h"
 #include "message.h"
 #include "options.h"
+#include "profile_file.h"
+#include "sandbox.h"
 #include "stream.h"
 #include "viewer.h"
 
@@ -99,6 +101,29 @@ static int choose_viewer(const struct pf_command *command, struct pf_settings *s
     return PF_STATUS_USAGE;
 }
 
+/* ---- profiles ---------------------------------------------------------------------------------------------------- */
+
+/* Writes the profile that is the only operand. */
+static int write_profile(const struct pf_command *command, struct pf_settings *settings)
+{
+    struct perfile_profile *profile = NULL;
+    int status = pf_profile_check_filter(command, settings);
+
+    if (status)
+        return status;
+    if (settings->viewer)
+        pf_viewer_prepare(settings->viewer, settings->output);
+    pf_sandbox_enter(command, settings);
+    status = pf_profile_load(settings->operands[0], &profile);
+    settings->exports.profile = profile;
+    if (!status)
+        status = pf_profile_output(command, settings, settings->operands[0]);
+    perfile_profile_close(profile);
+    if (status <= PF_STATUS_FINDINGS)
+        pf_viewer_show();
+    return status;
+}
+
 /* ---- the verb ---------------------------------------------------------------------------------------------------- */
 
 static int run(const struct pf_command *command, struct pf_settings *settings)
@@ -114,6 +139,8 @@ static int run(const struct pf_command *command, struct pf_settings *settings)
         settings->output = NULL;
     if ((status = choose_tables(command, settings)) || (status = choose_viewer(command, settings)))
         return status;
+    if (settings->operand_count == 1 && pf_is_profile(settings->operands[0]))
+        return write_profile(command, settings);
     return pf_run_output(command, settings);
 }
 
@@ -152,7 +179,8 @@ const struct pf_command pf_command_export = {
     .summary = "write a profile for other programs",
     .doc = "Writes the samples of a recording with their stacks in the format of another program. Weights, inlined "
            "functions, source lines, build ids, threads and times are kept where the format can hold them; what it "
-           "cannot hold is reported on standard error. The profiles of several recordings become one.",
+           "cannot hold is reported on standard error. The profiles of several recordings become one. Instead of a "
+           "recording it takes a profile, a file of --format profile or of a program of your own.",
     .operand = "[FILE...]",
     .operand_max = SIZE_MAX,
     .groups = {PF_GROUP("Options", options), PF_SAMPLE_GROUPS},

@@ -4,7 +4,6 @@
 #include "picture.h"
 #include "profile_file.h"
 #include "sandbox.h"
-#include "stream.h"
 #include "viewer.h"
 
 #include <errno.h>
@@ -136,29 +135,6 @@ static char *read_stacks(FILE *file, const char *name, size_t *bytes, int *statu
     return NULL;
 }
 
-static int draw(struct pf_settings *settings, const char *name)
-{
-    struct perfile_error error;
-    struct pf_stream stream;
-    const struct perfile_sink sink = {&stream, pf_stream_write};
-    int status = pf_stream_open(&stream, settings->output), result, written;
-
-    if (status)
-        return status;
-    stream.keeps_old = settings->keeps_old;
-    settings->print.gzip = stream.gzip;
-    result = perfile_output_write(NULL, "flame", settings->format, &settings->print, &sink, &error);
-    written = pf_stream_close(&stream, result >= 0);
-    if (result == 1)
-        pf_message("%s: some lines are not folded stacks, and are left out", name);
-    if (result >= 0)
-        return written ? written : result ? PF_STATUS_FINDINGS : PF_STATUS_OK;
-    if (result == PERFILE_ERROR_WRITE && written)
-        return written;
-    pf_message("%s: %s", name, error.message);
-    return pf_status_of_error(result, result == PERFILE_ERROR_ABSENT ? PF_STATUS_UNREADABLE : PF_STATUS_USAGE);
-}
-
 static int draw_folded(const struct pf_command *command, struct pf_settings *settings)
 {
     const bool is_standard = !strcmp(settings->from_folded, "-");
@@ -180,7 +156,7 @@ static int draw_folded(const struct pf_command *command, struct pf_settings *set
         text = read_stacks(file, name, &settings->flame.folded_bytes, &status);
     if (text) {
         settings->flame.folded = text;
-        status = draw(settings, name);
+        status = pf_profile_output(command, settings, name);
     }
     if (file && !is_standard)
         fclose(file);
@@ -219,7 +195,7 @@ static int draw_profile(const struct pf_command *command, struct pf_settings *se
     if (!settings->flame.event)
         settings->flame.event = settings->filter.events;
     if (!status)
-        status = draw(settings, settings->operands[0]);
+        status = pf_profile_output(command, settings, settings->operands[0]);
     perfile_profile_close(now);
     perfile_profile_close(before);
     if (status <= PF_STATUS_FINDINGS)

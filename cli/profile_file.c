@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "profile_file.h"
 #include "message.h"
+#include "stream.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -85,4 +86,27 @@ int pf_profile_load(const char *path, struct perfile_profile **profile)
         return PF_STATUS_OK;
     pf_message("%s: %s", path, error.message);
     return pf_status_of_error(result, PF_STATUS_UNREADABLE);
+}
+
+int pf_profile_output(const struct pf_command *command, struct pf_settings *settings, const char *name)
+{
+    struct perfile_error error;
+    struct pf_stream stream;
+    const struct perfile_sink sink = {&stream, pf_stream_write};
+    int status = pf_stream_open(&stream, settings->output), result, written;
+
+    if (status)
+        return status;
+    stream.keeps_old = settings->keeps_old;
+    settings->print.gzip = stream.gzip;
+    result = perfile_output_write(NULL, command->name, settings->format, &settings->print, &sink, &error);
+    written = pf_stream_close(&stream, result >= 0);
+    if (result == 1)
+        pf_message("%s: some lines are not folded stacks, and are left out", name);
+    if (result >= 0)
+        return written ? written : result ? PF_STATUS_FINDINGS : PF_STATUS_OK;
+    if (result == PERFILE_ERROR_WRITE && written)
+        return written;
+    pf_message("%s: %s", name, error.message);
+    return pf_status_of_error(result, result == PERFILE_ERROR_ABSENT ? PF_STATUS_UNREADABLE : PF_STATUS_USAGE);
 }

@@ -14,3 +14,4 @@
 #include <perfile/pgo.h>
 #include <perfile/probe.h>
 #include <perfile/symbolize.h>
+#include <perfile/builder.h>

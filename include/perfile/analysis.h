@@ -120,6 +120,12 @@ struct perfile_symbol_options {
     void (*used)(void *context, const struct perfile_used_file *file);
     void *used_context;
     bool no_demangle; /* names of functions as in the symbol tables and the debug info */
+    /*
+     * Addresses in programs and libraries get no names, and stay offsets in these files: for a server that has the
+     * binaries, or perfile_profile_symbolize. Their files are not read, but for unwinding dumped stacks, and no
+     * debuginfod is asked. The kernel and code made at run time have names, which other machines do not know.
+     */
+    bool no_names;
 };
 #define PERFILE_SYMBOL_OPTIONS_INIT PERFILE_SIZED(struct perfile_symbol_options)
 
@@ -439,6 +445,11 @@ struct perfile_export_options {
     /* By what samples are kept apart, as in perfile_profile_options; NULL: by all that the format has labels for. */
     const char *keys;
     bool addresses; /* callgrind: costs of each instruction, not only of lines */
+    /*
+     * A profile to be written, such as one of a perfile_builder; the reader must then be NULL, and so must `keys`: rows
+     * are as they are. All formats but firefox and chrome, which have each sample. NULL: the recording is written.
+     */
+    const struct perfile_profile *profile;
 };
 #define PERFILE_EXPORT_OPTIONS_INIT PERFILE_SIZED(struct perfile_export_options)
 

@@ -92,6 +92,19 @@ struct perfile_symbol {
 PERFILE_API PERFILE_MUST_CHECK int perfile_symbolizer_frame(const struct perfile_symbolizer *symbolizer, size_t index,
                                                             struct perfile_symbol *symbol);
 
+/*
+ * The profile with the names of functions that its frames have no name for but an offset in the file of a module
+ * (perfile_profile_frame.file_offset): those of recordings that were read with perfile_symbol_options.no_names, or of
+ * perfile_builder_address. Frames of inlined functions are added; frames that nothing is known of stay as they are. The
+ * innermost frame of a stack is looked up where it is, callers one byte before. `profile` stays as it is, and may be
+ * closed; the new one has the allocator of the symbolizer, which need not live on. Errors: ARGUMENT (a NULL), MEMORY.
+ * Since 0.1.
+ */
+PERFILE_API PERFILE_MUST_CHECK int perfile_profile_symbolize(const struct perfile_profile *profile,
+                                                             struct perfile_symbolizer *symbolizer,
+                                                             struct perfile_profile **named,
+                                                             struct perfile_error *error);
+
 #ifdef __cplusplus
 }
 #endif

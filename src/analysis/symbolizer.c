@@ -8,6 +8,7 @@
 
 #include "analysis/complete_options.h"
 #include "analysis/describe.h"
+#include "analysis/symbolizer.h"
 #include "base/error.h"
 #include "base/sized.h"
 #include "base/text.h"
@@ -27,6 +28,7 @@ struct perfile_symbolizer {
     uint32_t map_count;
     struct perfile_symbol frames[FRAMES]; /* of the last look-up */
     size_t count;
+    struct pf_location location; /* of the last look-up */
 };
 
 /* ---- opening ----------------------------------------------------------------------------------------------------- */
@@ -189,6 +191,7 @@ int perfile_symbolizer_find(struct perfile_symbolizer *symbolizer, uint32_t bina
         location = locate(symbolizer, binary, address);
     else if (!pf_symbols_locate(symbolizer->symbols, &symbolizer->maps[binary], address, &location))
         return pf_fail_memory(error, "symbolizer");
+    symbolizer->location = location;
     const size_t count = pf_symbols_inlines(symbolizer->symbols, &location, sources, FRAMES - 1);
     for (size_t i = 0; i < count; i++)
         put_source(symbolizer, &sources[i]);
@@ -202,4 +205,23 @@ int perfile_symbolizer_frame(const struct perfile_symbolizer *symbolizer, size_t
     return index < symbolizer->count
                ? pf_sized_give(symbol, &symbolizer->frames[index], sizeof(symbolizer->frames[index]))
                : PERFILE_ERROR_ARGUMENT;
+}
+
+void pf_symbolizer_function(const struct perfile_symbolizer *symbolizer, uint64_t *address, uint64_t *bytes)
+{
+    const struct pf_location *location = &symbolizer->location;
+    uint64_t start = 0, end = 0;
+    (void)pf_symbols_range(symbolizer->symbols, location->module, location->symbol, &start, &end);
+    *address = start;
+    *bytes = end - start;
+}
+
+uint64_t pf_symbolizer_address(const struct perfile_symbolizer *symbolizer)
+{
+    return symbolizer->location.table_address;
+}
+
+const struct perfile_allocator *pf_symbolizer_allocator(const struct perfile_symbolizer *symbolizer)
+{
+    return symbolizer->watch.below;
 }

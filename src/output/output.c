@@ -104,6 +104,9 @@ static void report_notes(const struct perfile_reader *reader, const struct perfi
 static bool needs_no_reader(const char *kind, const struct perfile_output_options *options)
 {
     const struct perfile_flame_options *flame = options ? options->flame : NULL;
+    const struct perfile_export_options *exports = options ? options->exports : NULL;
+    if (!strcmp(kind, "export"))
+        return exports && exports->size > offsetof(struct perfile_export_options, profile) && exports->profile;
     return !strcmp(kind, "flame") && flame &&
            ((flame->size > offsetof(struct perfile_flame_options, folded_bytes) && flame->folded) ||
             (flame->size > offsetof(struct perfile_flame_options, profile_before) && flame->profile));
@@ -121,6 +124,21 @@ static int check_arguments(const struct perfile_reader *reader, const char *kind
     else if (reader && !perfile_reader_is_at_start(reader))
         why = "the reader is not at its start: perfile_reader_rewind";
     return why ? pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "output", "%s", why) : 0;
+}
+
+/* What an export of a profile cannot have, too. */
+static int check_profile(const struct pf_output *output, const struct perfile_reader *reader,
+                         const struct perfile_output_options *options, struct perfile_error *error)
+{
+    const bool is_asked = !strcmp(output->info.kind, "export") && options->exports->profile;
+    const char *why = !is_asked                  ? NULL
+                      : reader                   ? "a profile is written instead of a recording: the reader must be NULL"
+                      : options->more_count      ? "a profile is written alone: merge it with the others first"
+                      : options->exports->keys   ? "the rows of a profile have the keys that it was made with"
+                      : !output->takes_a_profile ? "a profile has only sums: this format needs the recording"
+                                                 : NULL;
+    return why ? pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "output", "%s: %s", output->info.format, why)
+               : 0;
 }
 
 static int check_more(const struct pf_output *output, const struct perfile_output_options *options,
@@ -246,6 +264,8 @@ int perfile_output_write(struct perfile_reader *reader, const char *kind, const 
     result = take_options(&complete, reader, options, error);
     if (result == 0)
         result = check_more(output, &complete.all, error);
+    if (result == 0)
+        result = check_profile(output, reader, &complete.all, error);
     if (result == 0)
         result = pf_table_check_gzip(complete.all.gzip, format, error);
     if (result < 0)

@@ -19,6 +19,7 @@ struct pf_output {
     int (*write_table)(const struct pf_output *output, struct perfile_reader *reader,
                        const struct perfile_output_options *options, struct pf_text *out, struct perfile_error *error);
     const char *view;       /* what the rows of a table are */
+    bool takes_a_profile;   /* perfile_export_options.profile, instead of a reader */
     bool merges;            /* takes further recordings, perfile_output_options.more */
     bool reports_omissions; /* the caller is notified of what the recording holds and the output does not show */
 };

@@ -175,7 +175,9 @@ static void load_elf(struct pf_symbols *symbols, struct pf_module_data *module)
     if (!module->binary && !module->debug)
         module->binary = find_running_vdso(symbols, module);
     const char *path = module->binary ? module->binary : module->debug;
-    if (path && (pf_symbol_table_from_elf(path, module->debug, symbols->allocator, &module->table, NULL) == 0 ||
+    if (symbols->find.no_names && module->kind == PF_MODULE_ELF)
+        (void)(path && pf_segment_table_from_elf(path, symbols->allocator, &module->table, NULL) == 0);
+    else if (path && (pf_symbol_table_from_elf(path, module->debug, symbols->allocator, &module->table, NULL) == 0 ||
                  pf_symbol_table_from_elf(path, NULL, symbols->allocator, &module->table, NULL) == 0 ||
                  pf_symbol_table_from_pe(path, symbols->allocator, &module->table, NULL) == 0))
         module->public.path = path;
@@ -257,7 +259,7 @@ void pf_module_load(struct pf_symbols *symbols, struct pf_module_data *module)
         loaders[module->kind](symbols, module);
     use_embedded(symbols, module);
     module->public.build_id = pf_symbols_hex(symbols, module->build_id, module->build_id_bytes);
-    module->public.table = module->table;
+    module->public.table = pf_symbols_are_wanted(symbols, module) ? module->table : NULL;
 }
 
 /* NULL when out of memory. */

@@ -96,6 +96,8 @@ bool pf_symbols_locate(struct pf_symbols *symbols, const struct perfile_map *map
                        : pf_module_is_vdso(module)   ? ip - map->start
                                                      : ip;
     location->in_module = location->table_address = location->offset;
+    if (!pf_symbols_are_wanted(symbols, module))
+        return true;
     module->public.addresses++;
     if (module->kind == PF_MODULE_SYMBOL) {
         location->symbol = 0;
@@ -266,7 +268,7 @@ bool pf_symbols_is_settled(const struct pf_symbols *symbols, const struct perfil
 void pf_symbols_count_address(struct pf_symbols *symbols, uint32_t number)
 {
     struct pf_module_data *module = pf_module_at(symbols, number);
-    if (module)
+    if (module && pf_symbols_are_wanted(symbols, module))
         module->public.addresses++;
 }
 
@@ -313,7 +315,7 @@ bool pf_symbols_extent(const struct pf_symbols *symbols, const struct perfile_sp
     if (!module || is_moved || module->kind == PF_MODULE_JIT || (map != held && location->symbol == PF_NO_SYMBOL))
         return false;
     *extent = (struct pf_extent){held->start, held->end - 1};
-    if (module->table)
+    if (module->table && pf_symbols_are_wanted(symbols, module))
         return clip_to_symbol(module, map, ip, location, extent);
     return !held->replaced && !may_have_perf_map(symbols, module, map);
 }
@@ -377,7 +379,7 @@ uint32_t pf_symbols_at(struct pf_symbols *symbols, uint32_t number, uint64_t add
     uint64_t start, end;
     *offset = 0;
     uint32_t symbol = module && module->kind == PF_MODULE_JIT ? 0 : PF_NO_SYMBOL;
-    if (module && module->table)
+    if (module && module->table && pf_symbols_are_wanted(symbols, module))
         symbol = symbol_at(module->table, address);
     if (symbol == PF_NO_SYMBOL || !pf_symbols_range(symbols, number, symbol, &start, &end) || address < start ||
         address >= end)

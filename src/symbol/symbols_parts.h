@@ -121,6 +121,12 @@ static inline bool pf_module_is_vdso(const struct pf_module_data *module)
     return module->kind == PF_MODULE_VDSO || module->kind == PF_MODULE_VDSO32;
 }
 
+/* Addresses of other modules stay addresses: someone else will look them up. */
+static inline bool pf_symbols_are_wanted(const struct pf_symbols *symbols, const struct pf_module_data *module)
+{
+    return !symbols->find.no_names || module->kind != PF_MODULE_ELF;
+}
+
 /* Of other modules no address is known that debug info could have lines for. */
 static inline bool pf_module_has_inlines(const struct pf_module_data *module)
 {

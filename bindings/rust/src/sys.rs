@@ -1882,6 +1882,7 @@ pub struct perfile_symbol_options {
     >,
     pub used_context: *mut ::std::os::raw::c_void,
     pub no_demangle: bool,
+    pub no_names: bool,
 }
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
@@ -2138,6 +2139,7 @@ pub struct perfile_export_options {
     pub size: usize,
     pub keys: *const ::std::os::raw::c_char,
     pub addresses: bool,
+    pub profile: *const perfile_profile,
 }
 pub const PERFILE_CHANGES_DELTA_ABS: perfile_changes_compute = 0;
 pub const PERFILE_CHANGES_DELTA: perfile_changes_compute = 1;
@@ -5097,5 +5099,111 @@ extern "C" {
         symbolizer: *const perfile_symbolizer,
         index: usize,
         symbol: *mut perfile_symbol,
+    ) -> ::std::os::raw::c_int;
+}
+extern "C" {
+    pub fn perfile_profile_symbolize(
+        profile: *const perfile_profile,
+        symbolizer: *mut perfile_symbolizer,
+        named: *mut *mut perfile_profile,
+        error: *mut perfile_error,
+    ) -> ::std::os::raw::c_int;
+}
+#[repr(C)]
+#[derive(Debug, Copy, Clone)]
+pub struct perfile_builder {
+    _unused: [u8; 0],
+}
+#[repr(C)]
+#[derive(Debug, Copy, Clone)]
+pub struct perfile_builder_options {
+    pub size: usize,
+    pub recording: *const perfile_profile_recording,
+    pub time_quantum: u64,
+    pub allocator: *const perfile_allocator,
+}
+extern "C" {
+    pub fn perfile_builder_open(
+        options: *const perfile_builder_options,
+        builder: *mut *mut perfile_builder,
+        error: *mut perfile_error,
+    ) -> ::std::os::raw::c_int;
+}
+extern "C" {
+    pub fn perfile_builder_close(builder: *mut perfile_builder);
+}
+extern "C" {
+    pub fn perfile_builder_event(
+        builder: *mut perfile_builder,
+        event: *const perfile_profile_event,
+        number: *mut u32,
+        error: *mut perfile_error,
+    ) -> ::std::os::raw::c_int;
+}
+extern "C" {
+    pub fn perfile_builder_module(
+        builder: *mut perfile_builder,
+        module: *const perfile_module,
+        number: *mut u32,
+        error: *mut perfile_error,
+    ) -> ::std::os::raw::c_int;
+}
+extern "C" {
+    pub fn perfile_builder_function(
+        builder: *mut perfile_builder,
+        function: *const perfile_profile_function,
+        number: *mut u32,
+        error: *mut perfile_error,
+    ) -> ::std::os::raw::c_int;
+}
+extern "C" {
+    pub fn perfile_builder_frame(
+        builder: *mut perfile_builder,
+        frame: *const perfile_profile_frame,
+        number: *mut u32,
+        error: *mut perfile_error,
+    ) -> ::std::os::raw::c_int;
+}
+extern "C" {
+    pub fn perfile_builder_address(
+        builder: *mut perfile_builder,
+        module: u32,
+        file_offset: u64,
+        number: *mut u32,
+        error: *mut perfile_error,
+    ) -> ::std::os::raw::c_int;
+}
+#[repr(C)]
+#[derive(Debug, Copy, Clone)]
+pub struct perfile_builder_sample {
+    pub size: usize,
+    pub event: u32,
+    pub frame_count: u32,
+    pub frames: *const u32,
+    pub count: u64,
+    pub period: u64,
+    pub weight: u64,
+    pub time: u64,
+    pub comm: *const ::std::os::raw::c_char,
+    pub cgroup: *const ::std::os::raw::c_char,
+    pub pid: i32,
+    pub tid: i32,
+    pub cpu: i32,
+    pub has_thread: bool,
+    pub has_cpu: bool,
+    pub has_time: bool,
+}
+extern "C" {
+    pub fn perfile_builder_add(
+        builder: *mut perfile_builder,
+        sample: *const perfile_builder_sample,
+        error: *mut perfile_error,
+    ) -> ::std::os::raw::c_int;
+}
+extern "C" {
+    pub fn perfile_builder_finish(
+        builder: *mut perfile_builder,
+        profile: *mut *mut perfile_profile,
+        error: *mut perfile_error,
     ) -> ::std::os::raw::c_int;
 }

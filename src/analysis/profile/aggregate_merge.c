@@ -1,30 +1,24 @@
 /* SPDX-License-Identifier: MIT */
 /* Several profiles into one: each thing gets the number that equal ones have there already, or the next one. */
-#include "analysis/profile/aggregate.h"
+#include "analysis/profile/aggregate_merge.h"
 #include "base/bytes.h"
 #include "base/error.h"
 #include "base/sized.h"
 
-struct merge {
-    struct pf_aggregate *into;
-    const struct perfile_profile *from;
-    uint32_t *numbers[PF_AGGREGATE_INDEXED]; /* by kind: from a number there to that here */
-};
-
-static bool take_event(struct merge *m, void *item)
+static bool take_event(struct pf_merge *m, void *item)
 {
     struct pf_aggregate_event *event = item;
     return pf_aggregate_text(m->into, &event->name) && pf_aggregate_text(m->into, &event->unit);
 }
 
-static bool take_module(struct merge *m, void *item)
+static bool take_module(struct pf_merge *m, void *item)
 {
     struct pf_aggregate_module *module = item;
     return pf_aggregate_text(m->into, &module->name) && pf_aggregate_text(m->into, &module->short_name) &&
            pf_aggregate_text(m->into, &module->path);
 }
 
-static bool take_function(struct merge *m, void *item)
+static bool take_function(struct pf_merge *m, void *item)
 {
     struct pf_aggregate_function *function = item;
     if (function->module != PERFILE_NO_ID)
@@ -33,14 +27,14 @@ static bool take_function(struct merge *m, void *item)
            pf_aggregate_text(m->into, &function->label) && pf_aggregate_text(m->into, &function->file);
 }
 
-static bool take_frame(struct merge *m, void *item)
+static bool take_frame(struct pf_merge *m, void *item)
 {
     struct pf_aggregate_frame *frame = item;
     frame->function = m->numbers[PF_AGGREGATE_FUNCTIONS][frame->function];
     return pf_aggregate_text(m->into, &frame->file);
 }
 
-static bool take_thread(struct merge *m, void *item)
+static bool take_thread(struct pf_merge *m, void *item)
 {
     struct pf_aggregate_thread *thread = item;
     thread->comms = NULL;
@@ -48,14 +42,14 @@ static bool take_thread(struct merge *m, void *item)
     return pf_aggregate_text(m->into, &thread->comm);
 }
 
-static bool take_comm(struct merge *m, void *item)
+static bool take_comm(struct pf_merge *m, void *item)
 {
     struct pf_aggregate_comm *comm = item;
     comm->thread = m->numbers[PF_AGGREGATE_THREADS][comm->thread];
     return pf_aggregate_text(m->into, &comm->text);
 }
 
-static bool take_tag(struct merge *m, void *item)
+static bool take_tag(struct pf_merge *m, void *item)
 {
     struct pf_aggregate_tag *tag = item;
     if (tag->next != PERFILE_NO_ID)
@@ -63,7 +57,7 @@ static bool take_tag(struct merge *m, void *item)
     return pf_aggregate_text(m->into, &tag->name) && pf_aggregate_text(m->into, &tag->text);
 }
 
-static bool take_key(struct merge *m, void *item)
+static bool take_key(struct pf_merge *m, void *item)
 {
     struct pf_aggregate_key *key = item;
     key->event = m->numbers[PF_AGGREGATE_EVENTS][key->event];
@@ -75,7 +69,7 @@ static bool take_key(struct merge *m, void *item)
 }
 
 /* Parents stand before their children. */
-static bool take_node(struct merge *m, void *item)
+static bool take_node(struct pf_merge *m, void *item)
 {
     struct pf_tree_link *node = item;
     if (node->parent != PERFILE_NO_ID)
@@ -84,7 +78,7 @@ static bool take_node(struct merge *m, void *item)
     return true;
 }
 
-static bool take_row(struct merge *m, void *item)
+static bool take_row(struct pf_merge *m, void *item)
 {
     struct pf_aggregate_row *row = item;
     if (row->node != PERFILE_NO_ID)
@@ -95,30 +89,48 @@ static bool take_row(struct merge *m, void *item)
 }
 
 /* What an item of the profile is here: its texts and the numbers in it. False when out of memory. */
-static bool (*const takes[PF_AGGREGATE_INDEXED])(struct merge *m, void *item) = {
+static bool (*const takes[PF_AGGREGATE_INDEXED])(struct pf_merge *m, void *item) = {
     [PF_AGGREGATE_EVENTS] = take_event, [PF_AGGREGATE_MODULES] = take_module, [PF_AGGREGATE_FUNCTIONS] = take_function,
     [PF_AGGREGATE_FRAMES] = take_frame, [PF_AGGREGATE_THREADS] = take_thread, [PF_AGGREGATE_COMMS] = take_comm,
     [PF_AGGREGATE_TAGS] = take_tag,     [PF_AGGREGATE_KEYS] = take_key,       [PF_AGGREGATE_NODES] = take_node,
     [PF_AGGREGATE_ROWS] = take_row,
 };
 
-static bool take_list(struct merge *m, enum pf_aggregate_kind kind)
+uint32_t pf_merge_item(struct pf_merge *m, enum pf_aggregate_kind kind, size_t number)
 {
-    const struct pf_aggregate_list *list = &m->from->lists[kind];
     const size_t bytes = pf_aggregate_bytes(kind);
-    uint32_t *numbers = m->numbers[kind] = pf_new(m->into->allocator, (list->count + 1) * sizeof(*numbers));
     union pf_aggregate_item item;
-    if (!numbers)
+    memcpy(&item, (const char *)m->from->lists[kind].items + number * bytes, bytes);
+    return takes[kind](m, &item) ? pf_aggregate_number(m->into, kind, &item) : PF_AGGREGATE_NONE;
+}
+
+bool pf_merge_list(struct pf_merge *m, enum pf_aggregate_kind kind)
+{
+    const size_t count = m->from->lists[kind].count;
+    if (!pf_merge_open(m, kind))
         return false;
-    for (size_t i = 0; i < list->count; i++) {
-        memcpy(&item, (const char *)list->items + i * bytes, bytes);
-        if (!takes[kind](m, &item) || (numbers[i] = pf_aggregate_number(m->into, kind, &item)) == PF_AGGREGATE_NONE)
+    for (size_t i = 0; i < count; i++)
+        if ((m->numbers[kind][i] = pf_merge_item(m, kind, i)) == PF_AGGREGATE_NONE)
             return false;
-    }
     return true;
 }
 
-static bool take_recordings(struct merge *m)
+bool pf_merge_open(struct pf_merge *m, enum pf_aggregate_kind kind)
+{
+    const size_t count = m->from->lists[kind].count;
+    m->numbers[kind] = pf_new(m->into->allocator, (count + 1) * sizeof(*m->numbers[kind]));
+    for (size_t i = 0; m->numbers[kind] && i < count; i++)
+        m->numbers[kind][i] = PF_AGGREGATE_NONE;
+    return m->numbers[kind];
+}
+
+void pf_merge_close(struct pf_merge *m)
+{
+    for (size_t kind = 0; kind < PF_AGGREGATE_INDEXED; kind++)
+        pf_free(m->into->allocator, m->numbers[kind], (m->from->lists[kind].count + 1) * sizeof(*m->numbers[kind]));
+}
+
+bool pf_merge_recordings(struct pf_merge *m)
 {
     const struct pf_aggregate_list *list = &m->from->lists[PF_AGGREGATE_RECORDINGS];
     for (size_t i = 0; i < list->count; i++) {
@@ -162,16 +174,15 @@ static void renumber(struct pf_arrivals *arrivals, const uint32_t *rows)
 
 bool pf_aggregate_add(struct pf_aggregate *aggregate, const struct perfile_profile *from)
 {
-    struct merge m = {.into = aggregate, .from = from};
+    struct pf_merge m = {.into = aggregate, .from = from};
     bool fine = true;
     for (size_t kind = 0; fine && kind < PF_AGGREGATE_INDEXED; kind++)
-        fine = take_list(&m, (enum pf_aggregate_kind)kind);
-    fine = fine && take_recordings(&m);
+        fine = pf_merge_list(&m, (enum pf_aggregate_kind)kind);
+    fine = fine && pf_merge_recordings(&m);
     if (fine && aggregate->arrivals)
         renumber(aggregate->arrivals, m.numbers[PF_AGGREGATE_ROWS]);
     add_losses(&aggregate->profile->losses, &from->losses);
-    for (size_t kind = 0; kind < PF_AGGREGATE_INDEXED; kind++)
-        pf_free(aggregate->allocator, m.numbers[kind], (from->lists[kind].count + 1) * sizeof(*m.numbers[kind]));
+    pf_merge_close(&m);
     return fine;
 }
 

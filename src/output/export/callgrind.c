@@ -184,7 +184,7 @@ static bool add_sample(struct graph *graph, size_t index, const uint32_t *roots)
     (void)!perfile_profile_sample_at(graph->stacks.profile, index, &sample);
     const uint32_t node = graph->stacks.ends[index], root = graph->stacks.nodes[roots[node]].frame;
     const struct cost self = cost_of(graph, node, PERFILE_NO_ID, sample.event);
-    const struct cost call = {.block = thread_block(graph, sample.comm),
+    const struct cost call = {.block = thread_block(graph, sample.comm ? sample.comm : "all threads"),
                               .callee = graph->block_of[graph->stacks.function_of[root]],
                               .event = sample.event};
     return call.block != PERFILE_NO_ID && add_cost(graph, &self, sample.values, sample.value_count) &&
@@ -617,6 +617,7 @@ static int write_callgrind(struct perfile_reader *reader, const struct perfile_o
 const struct pf_output pf_output_export_callgrind = {
     .info = {"export", "callgrind", "costs of source lines and calls: KCachegrind, callgrind_annotate"},
     .write = write_callgrind,
+    .takes_a_profile = true,
     .merges = true,
     .reports_omissions = true,
 };

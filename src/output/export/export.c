@@ -83,7 +83,10 @@ int pf_export_profile_as(struct perfile_reader *reader, const struct perfile_out
                          struct perfile_error *error)
 {
     struct waiting waiting = {.count = 0};
+    const struct perfile_profile_merge_options merge = {.size = sizeof(merge), .allocator = options->allocator};
     int result = 0;
+    if (options->exports->profile)
+        return perfile_profile_merge(&options->exports->profile, 1, &merge, profile, error);
     for (size_t i = 0; i <= options->more_count && result == 0; i++) {
         result = open_nth(reader, options, how, i, &waiting.profiles[waiting.count], error);
         waiting.count += result == 0;
@@ -124,7 +127,7 @@ bool pf_export_notify_empty(const struct perfile_reader *reader, const struct pe
     struct perfile_losses losses = PERFILE_LOSSES_INIT;
     if (perfile_profile_losses(profile, &losses) < 0 || losses.samples)
         return false;
-    if (pf_note_no_samples(reader, losses.filtered, note))
+    if (reader && pf_note_no_samples(reader, losses.filtered, note))
         pf_export_notify(options, "%s", note);
     return true;
 }

@@ -12,7 +12,7 @@
 #include "output/output.h"
 
 /*
- * The recording added up, merged with the further ones: perfile_profile_open with what the options of the output say.
+ * The profile that the options have, or the recording added up, merged with the further ones: perfile_profile_open with what the options of the output say.
  * Frames are addresses. _as: with the keys, steps of time and flags of `how`, whose other members are not looked at.
  */
 int pf_export_profile(struct perfile_reader *reader, const struct perfile_output_options *options, const char *keys,
@@ -42,7 +42,7 @@ uint32_t pf_export_main_event(const struct perfile_profile *profile);
 /* A sentence for the user, without a line end. */
 void pf_export_notify(const struct perfile_output_options *options, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-/* Reports why there is nothing to export. Returns false when there is something. */
+/* Reports why there is nothing to export, `reader` NULL: of a profile. Returns false when there is something. */
 bool pf_export_notify_empty(const struct perfile_reader *reader, const struct perfile_output_options *options,
                             const struct perfile_profile *profile);
 

@@ -56,7 +56,7 @@ static int write_folded(struct perfile_reader *reader, const struct perfile_outp
 {
     const struct perfile_profile_options how = {.keys = "comm", .flags = PERFILE_STREAM_JOIN_UNNAMED};
     struct perfile_profile *profile;
-    if (!options->more_count)
+    if (!options->more_count && !options->exports->profile)
         return write_recording(reader, options, out, error);
     int result = pf_export_profile_as(reader, options, &how, &profile, error);
     if (result < 0)
@@ -69,6 +69,7 @@ static int write_folded(struct perfile_reader *reader, const struct perfile_outp
 const struct pf_output pf_output_export_folded = {
     .info = {"export", "folded", "a line for each stack with its weight, as flame prints it: FlameGraph, inferno"},
     .write = write_folded,
+    .takes_a_profile = true,
     .merges = true,
     .reports_omissions = true,
 };

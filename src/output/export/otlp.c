@@ -329,10 +329,11 @@ static bool sort_rows(struct otlp *o)
             set == UINT32_MAX ? set : number_pair(&o->identities, keys, row.stack, &o->identity_count);
         if (identity == UINT32_MAX)
             return false;
-        const size_t part = part_of(o, row.recording, row.event);
+        const uint32_t recording = row.recording == PERFILE_NO_ID ? 0 : row.recording; /* of profiles */
+        const size_t part = part_of(o, recording, row.event);
         o->entries[i] = (struct entry){(uint64_t)part << 32 | identity, (uint32_t)i};
-        o->timed[part] &= row.time != UINT64_MAX;
-        o->ends[row.recording]++;
+        o->timed[part] &= row.time != UINT64_MAX && o->reader;
+        o->ends[recording]++;
     }
     for (size_t i = 1; i < o->recording_count; i++)
         o->ends[i] += o->ends[i - 1];
@@ -441,8 +442,9 @@ static void put_facts(struct otlp *o, const struct perfile_profile_event *event)
     const struct perfile_profile_recording *recording = &o->recording;
     struct perfile_symbol_options symbols;
     struct perfile_output_options of_it;
-    const struct perfile_reader *reader = pf_export_nth(o->reader, o->options, o->number, &of_it, &symbols);
-    const uint64_t period = pf_tables_fixed_period(reader, &of_it, event);
+    const struct perfile_reader *reader =
+        o->reader ? pf_export_nth(o->reader, o->options, o->number, &of_it, &symbols) : NULL;
+    const uint64_t period = reader ? pf_tables_fixed_period(reader, &of_it, event) : 0;
     if (recording->first_time != UINT64_MAX) { /* the last time is within */
         pf_proto_put_fixed(&o->body, PROFILE_TIME, pf_tables_wall_time(recording, recording->first_time));
         pf_proto_put_number(&o->body, PROFILE_DURATION, recording->last_time - recording->first_time + 1);
@@ -508,7 +510,8 @@ static void put_events(struct otlp *o)
 static void choose_recording(struct otlp *o, size_t number)
 {
     o->number = (uint32_t)number;
-    (void)!perfile_profile_recording_at(o->profile, number, &o->recording); /* there is one */
+    o->recording.first_time = UINT64_MAX;
+    (void)!perfile_profile_recording_at(o->profile, number, &o->recording); /* there is one, but in profiles */
 }
 
 /* ---- all of it --------------------------------------------------------------------------------------------------- */
@@ -629,7 +632,7 @@ static void report_notes(struct otlp *o)
     char which[PF_COUNTED_BYTES] = "the recording does";
     size_t timeless = 0;
     for (size_t i = 0; i < o->recording_count; i++)
-        timeless += is_timeless(o, i);
+        timeless += o->reader && is_timeless(o, i);
     if (o->recording_count > 1)
         pf_part_of(timeless, o->recording_count, "recordings do", which);
     if (timeless)
@@ -650,8 +653,11 @@ static bool may_have_wall_clock(const struct perfile_reader *reader)
            file->feature_bits[PERFILE_FEATURE_CLOCK_DATA / 64] >> PERFILE_FEATURE_CLOCK_DATA % 64 & 1;
 }
 
+/* A profile has the sums of samples, and may have them for steps of time, but not one time for each. */
 static bool any_may_have_wall_clock(const struct otlp *o)
 {
+    if (!o->reader)
+        return false;
     bool may = may_have_wall_clock(o->reader);
     for (size_t i = 0; i < o->options->more_count; i++)
         may |= may_have_wall_clock(o->options->more[i]);
@@ -675,10 +681,10 @@ static int open_profile(struct otlp *o, struct perfile_error *error)
 static bool open_parts(struct otlp *o)
 {
     const struct perfile_allocator *allocator = o->options->allocator;
-    const bool fine = pf_tables_open(&o->tables, allocator, o->profile);
+    const bool fine = pf_tables_open(&o->tables, o->options, o->profile);
     o->row_count = perfile_profile_sample_count(o->profile);
     o->event_count = perfile_profile_event_count(o->profile);
-    o->recording_count = perfile_profile_recording_count(o->profile);
+    o->recording_count = pf_max(perfile_profile_recording_count(o->profile), 1); /* profiles may know of none */
     o->part_count = o->recording_count * o->event_count;
     o->stacks = pf_new(allocator, (o->tables.node_count + 1) * sizeof(*o->stacks));
     o->entries = pf_new(allocator, (2 * o->row_count + 1) * sizeof(*o->entries));
@@ -688,7 +694,7 @@ static bool open_parts(struct otlp *o)
         return false;
     for (size_t i = 0; i < o->part_count; i++) {
         choose_recording(o, i / o->event_count);
-        o->timed[i] = pf_tables_wall_time(&o->recording, o->recording.first_time) != 0;
+        o->timed[i] = o->reader && pf_tables_wall_time(&o->recording, o->recording.first_time) != 0;
     }
     put_zero_values(o); /* before anything that has numbers */
     return sort_rows(o);
@@ -747,6 +753,7 @@ const struct pf_output pf_output_export_otlp = {
              "OpenTelemetry profiles as protobuf; experimental: opentelemetry-proto " PROTO_VERSION ", v1development",
              true},
     .write = write_otlp,
+    .takes_a_profile = true,
     .merges = true,
     .reports_omissions = true,
 };

@@ -171,7 +171,7 @@ static void put_types(struct pprof *p)
     const uint32_t period = p->events[p->main_event].first_value + 1;
     struct perfile_profile_event event = PERFILE_PROFILE_EVENT_INIT;
     (void)!perfile_profile_event_at(p->profile, p->main_event, &event);
-    const uint64_t fixed = pf_tables_fixed_period(p->reader, p->options, &event);
+    const uint64_t fixed = p->reader ? pf_tables_fixed_period(p->reader, p->options, &event) : 0;
     pf_proto_put_number(p->out, PROFILE_DEFAULT_TYPE, p->type_names[period]);
     if (fixed)
         put_type(p, PROFILE_PERIOD_TYPE, period);
@@ -352,7 +352,7 @@ static void put_mappings(struct pprof *p)
                                     [MAPPING_OFFSET] = mapping->offset,
                                     [MAPPING_NAME] = mapping->name,
                                     [MAPPING_BUILD_ID] = pf_tables_text_now(&p->tables, mapping->build_id),
-                                    [MAPPING_HAS_FUNCTIONS] = true, /* readers need not look for the binary */
+                                    [MAPPING_HAS_FUNCTIONS] = mapping->has_functions, /* readers need not look for it */
                                     [MAPPING_HAS_FILES] = mapping->has_files,
                                     [MAPPING_HAS_LINES] = mapping->has_lines,
                                     [MAPPING_HAS_INLINES] = mapping->has_inlines};
@@ -439,7 +439,7 @@ static bool take_events(struct pprof *p)
 static bool open_parts(struct pprof *p)
 {
     const struct perfile_allocator *allocator = p->options->allocator;
-    bool fine = pf_tables_open(&p->tables, allocator, p->profile);
+    bool fine = pf_tables_open(&p->tables, p->options, p->profile);
     fine &= pf_text_open(&p->part, allocator, NULL, NULL) == 0; /* all are closed, even if the first is not open */
     fine &= pf_text_open(&p->labels, allocator, NULL, NULL) == 0;
     return fine && take_events(p);
@@ -486,6 +486,7 @@ static int write_pprof(struct perfile_reader *reader, const struct perfile_outpu
 const struct pf_output pf_output_export_pprof = {
     .info = {"export", "pprof", "profile of pprof, for go tool pprof, Pyroscope, Parca and others", true},
     .write = write_pprof,
+    .takes_a_profile = true,
     .merges = true,
     .reports_omissions = true,
 };

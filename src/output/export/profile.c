@@ -12,7 +12,8 @@ static int put(void *context, const void *data, size_t bytes)
 static int write_profile(struct perfile_reader *reader, const struct perfile_output_options *options,
                          struct pf_text *out, struct perfile_error *error)
 {
-    const struct perfile_profile_options how = {.keys = pf_export_keys(options)};
+    const struct perfile_profile_options how = {.keys = pf_export_keys(options),
+                                                .flags = options->symbols->no_names ? PERFILE_STREAM_ADDRESSES : 0};
     const struct perfile_sink sink = {out, put};
     struct perfile_profile *profile;
     int result = pf_export_profile_as(reader, options, &how, &profile, error);
@@ -27,5 +28,6 @@ static int write_profile(struct perfile_reader *reader, const struct perfile_out
 const struct pf_output pf_output_export_profile = {
     .info = {"export", "profile", "for report, flame and diff, which need neither the recording nor its binaries then"},
     .write = write_profile,
+    .takes_a_profile = true,
     .merges = true,
 };

@@ -22,7 +22,8 @@ enum { MAX_BYTES = 100000000, SAMPLE_BYTES = 6 };
 
 /* A profile of the file: a thread and an event. */
 struct track {
-    uint32_t event, thread;
+    uint32_t event;
+    uint32_t thread; /* PERFILE_NO_ID: all, of a profile that does not keep them apart */
     uint32_t rank; /* its position in the file */
     uint64_t weight, samples;
 };
@@ -149,9 +150,10 @@ static bool find_tracks(struct scope *scope)
     scope->track_of = pf_arena_new(&scope->arena, (scope->stacks.sample_count + 1) * sizeof(*scope->track_of));
     bool enough = scope->track_of && number_threads(scope, &threads);
     for (size_t i = 0; enough && perfile_profile_sample_at(scope->stacks.profile, i, &sample) == 0; i++) {
-        uint32_t thread = 0;
-        enough = pf_pairs_get(&threads, thread_key(sample.pid, sample.tid), 0, &thread) &&
-                 add_to_track(scope, &known, &sample, thread, &scope->track_of[i]);
+        uint32_t thread;
+        if (!pf_pairs_get(&threads, thread_key(sample.pid, sample.tid), 0, &thread))
+            thread = PERFILE_NO_ID;
+        enough = add_to_track(scope, &known, &sample, thread, &scope->track_of[i]);
     }
     pf_pairs_close(&threads);
     pf_pairs_close(&known);
@@ -379,10 +381,10 @@ static void put_name(struct scope *scope, const struct track *track)
 {
     struct perfile_profile_thread thread = PERFILE_PROFILE_THREAD_INIT;
     struct perfile_profile_event event = PERFILE_PROFILE_EVENT_INIT;
-    (void)!perfile_profile_thread_at(scope->stacks.profile, track->thread, &thread);
+    const bool is_thread = perfile_profile_thread_at(scope->stacks.profile, track->thread, &thread) == 0;
     (void)!perfile_profile_event_at(scope->stacks.profile, track->event, &event);
-    pf_put_string(&scope->text, thread.comm);
-    if (thread.tid >= 0)
+    pf_put_string(&scope->text, is_thread ? thread.comm : "all threads");
+    if (is_thread && thread.tid >= 0)
         pf_put_format(&scope->text, " (tid %" PRId32 ")", thread.tid);
     if (perfile_profile_event_count(scope->stacks.profile) > 1) {
         pf_put_char(&scope->text, ' ');
@@ -441,8 +443,9 @@ static void report_notes(const struct scope *scope)
                                      "source lines other than those where functions begin");
     if (scope->adds_up)
         pf_export_notify(scope->options, "equal stacks of a thread were added up, and are in no order of time: %s",
-                         scope->options->more_count ? "there are several recordings"
-                                                    : "with every sample the file would be too large for browsers");
+                         scope->options->exports->profile ? "a profile has only sums"
+                         : scope->options->more_count     ? "there are several recordings"
+                                                          : "with every sample the file would be too large for browsers");
 }
 
 /* Takes the profile. */
@@ -470,7 +473,7 @@ static int read_profile(struct perfile_reader *reader, struct scope *scope, stru
     const struct perfile_output_options *options = scope->options;
     struct perfile_profile_options how = {.keys = "tid",
                                           .flags = PERFILE_STREAM_ADDRESSES | PERFILE_STREAM_JOIN_UNNAMED};
-    if (options->more_count)
+    if (options->more_count || options->exports->profile)
         return pf_export_profile_as(reader, options, &how, profile, error);
     how = pf_export_profile_options(options, how);
     return pf_profile_open_in_order(reader, &how, &scope->arrivals, profile, error);
@@ -483,7 +486,7 @@ static int write_speedscope(struct perfile_reader *reader, const struct perfile_
         .options = options, .out = out, .arrivals = {.allocator = options->allocator, .max = MAX_BYTES / SAMPLE_BYTES}};
     struct perfile_profile *profile;
     int result = read_profile(reader, &scope, &profile, error);
-    scope.adds_up = scope.arrivals.too_many || options->more_count;
+    scope.adds_up = scope.arrivals.too_many || options->more_count || options->exports->profile;
     if (result == 0 && !write_profile(reader, &scope, profile))
         result = pf_fail_memory(error, "speedscope");
     pf_arrivals_close(&scope.arrivals);
@@ -493,6 +496,7 @@ static int write_speedscope(struct perfile_reader *reader, const struct perfile_
 const struct pf_output pf_output_export_speedscope = {
     .info = {"export", "speedscope", "a profile for each thread, its samples in order of time: speedscope.app"},
     .write = write_speedscope,
+    .takes_a_profile = true,
     .merges = true,
     .reports_omissions = true,
 };

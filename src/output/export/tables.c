@@ -176,18 +176,16 @@ static uint32_t add_function(struct pf_tables *tables, const struct pf_tables_fu
     return number;
 }
 
-/* The function of a frame, and its module. 0 when out of memory. */
-static uint32_t function_of(struct pf_tables *tables, const struct perfile_profile_frame *frame, uint32_t *module)
+/* The number of the function of a frame. 0 when out of memory. */
+static uint32_t number_function(struct pf_tables *tables, const struct perfile_profile_frame *frame,
+                                const struct perfile_profile_function *function)
 {
-    struct perfile_profile_function function = PERFILE_PROFILE_FUNCTION_INIT;
-    (void)!perfile_profile_function_at(tables->profile, frame->function, &function);
-    const char *file = frame->file ? frame->file : function.file;
-    const struct pf_tables_function made = {.name = pf_tables_text(tables, pf_label_or_name(&function)),
-                                            .system_name = pf_tables_text(tables, system_name_of(&function)),
+    const char *file = frame->file ? frame->file : function->file;
+    const struct pf_tables_function made = {.name = pf_tables_text(tables, pf_label_or_name(function)),
+                                            .system_name = pf_tables_text(tables, system_name_of(function)),
                                             .file = pf_tables_text(tables, file),
-                                            .start_line = file == function.file ? function.start_line : 0,
-                                            .kind = function.kind};
-    *module = function.module;
+                                            .start_line = file == function->file ? function->start_line : 0,
+                                            .kind = function->kind};
     return add_function(tables, &made);
 }
 
@@ -214,32 +212,42 @@ static void note_entry(struct pf_tables_mapping *mapping, const struct pf_tables
     mapping->has_inlines |= entry->line_count > 1;
 }
 
+/* Adds what is known of a frame to its location. */
+static bool add_frame(struct pf_tables *tables, const struct perfile_profile_frame *frame,
+                      struct pf_tables_entry *entry)
+{
+    struct perfile_profile_function function = PERFILE_PROFILE_FUNCTION_INIT;
+    (void)!perfile_profile_function_at(tables->profile, frame->function, &function);
+    entry->mapping = function.module + 1; /* PERFILE_NO_ID: 0 */
+    if (tables->options->symbols->no_names && !function.name)
+        return true;
+    struct pf_tables_mapping *mapping = &tables->mappings[entry->mapping];
+    const uint32_t number = number_function(tables, frame, &function);
+    if (!add_line(tables, number, frame->line))
+        return false;
+    mapping->has_functions = true;
+    mapping->has_files |= tables->functions[number].file != 0;
+    mapping->has_lines |= frame->line != 0;
+    return true;
+}
+
 /* Makes the entry of a location; its mapping is the number of the module plus one for now. */
 static bool make_entry(struct pf_tables *tables, const struct pf_tables_location *location)
 {
     struct perfile_profile_frame frame = PERFILE_PROFILE_FRAME_INIT;
     struct pf_tables_entry *entry = &tables->entries[location->number];
-    bool has_files = false, has_lines = false;
     *entry = (struct pf_tables_entry){.first_line = (uint32_t)tables->line_count};
     for (;; location = &tables->locations[location->within]) {
-        uint32_t module;
         (void)!perfile_profile_frame_at(tables->profile, location->frame, &frame);
-        const uint32_t function = function_of(tables, &frame, &module);
-        if (!add_line(tables, function, frame.line))
+        if (!add_frame(tables, &frame, entry))
             return false;
-        has_files |= tables->functions[function].file != 0;
-        has_lines |= frame.line != 0;
-        entry->mapping = module + 1; /* PERFILE_NO_ID: 0 */
         if (location->within == PERFILE_NO_ID)
             break;
     }
-    struct pf_tables_mapping *mapping = &tables->mappings[entry->mapping];
     entry->address = frame.address;
     entry->kind = frame.kind;
     entry->line_count = (uint32_t)tables->line_count - entry->first_line;
-    note_entry(mapping, entry, frame.file_offset);
-    mapping->has_files |= has_files;
-    mapping->has_lines |= has_lines;
+    note_entry(&tables->mappings[entry->mapping], entry, frame.file_offset);
     return true;
 }
 
@@ -383,10 +391,11 @@ static void take_modules(struct pf_tables *tables)
     }
 }
 
-bool pf_tables_open(struct pf_tables *tables, const struct perfile_allocator *allocator,
+bool pf_tables_open(struct pf_tables *tables, const struct perfile_output_options *options,
                     const struct perfile_profile *profile)
 {
-    *tables = (struct pf_tables){.allocator = allocator, .profile = profile};
+    const struct perfile_allocator *allocator = options->allocator;
+    *tables = (struct pf_tables){.allocator = allocator, .options = options, .profile = profile};
     pf_dictionary_open(&tables->texts, allocator, allocator);
     pf_pairs_open(&tables->inlined, allocator);
     pf_pairs_open(&tables->known_functions, allocator);

@@ -42,7 +42,7 @@ struct pf_tables_mapping {
     uint64_t offset;       /* of `start` in the file; 0 also where there is no file */
     uint32_t name;         /* text */
     char build_id[41];     /* in hexadecimal; "": not known */
-    bool is_used, has_files, has_lines, has_inlines;
+    bool is_used, has_functions, has_files, has_lines, has_inlines;
 };
 
 struct pf_tables_line {
@@ -67,6 +67,7 @@ struct pf_tables_recent {
 
 struct pf_tables {
     const struct perfile_allocator *allocator;
+    const struct perfile_output_options *options;
     const struct perfile_profile *profile;
     struct pf_dictionary texts;
     struct pf_tables_recent recent[PF_TABLES_RECENT]; /* by their addresses */
@@ -87,8 +88,11 @@ struct pf_tables {
     size_t mapping_count;
 };
 
-/* False when out of memory. Call pf_tables_close after failures, too. `profile` must live as long. */
-bool pf_tables_open(struct pf_tables *tables, const struct perfile_allocator *allocator,
+/*
+ * False when out of memory. Call pf_tables_close after failures, too. The options and `profile` must live as long. With
+ * `no_names`, locations of functions without a name have no lines.
+ */
+bool pf_tables_open(struct pf_tables *tables, const struct perfile_output_options *options,
                     const struct perfile_profile *profile);
 void pf_tables_close(struct pf_tables *tables);
 /* Returns the number of a text, which must stay where it is; NULL is "". */

@@ -100,7 +100,7 @@ static int add_level(struct pf_bottom *bottom, const struct pf_bottom_options *o
 static int parse_levels(struct pf_bottom *bottom, const struct pf_bottom_options *options, struct perfile_error *error)
 {
     int result = 0;
-    for (const char *by = options->by; result == 0;) {
+    for (const char *by = options->by; by && result == 0;) {
         const size_t bytes = strcspn(by, ",");
         result = add_level(bottom, options, by, bytes, error);
         if (!by[bytes])

@@ -34,7 +34,7 @@ struct pf_bottom {
 
 struct pf_bottom_options {
     const struct perfile_allocator *allocator;
-    const char *by;                /* a list like "cpu,comm" */
+    const char *by;                /* a list like "cpu,comm"; NULL: no levels */
     const char *quantum;           /* like "100ms", which NULL stands for */
     struct perfile_reader *reader; /* that tags are of; NULL: levels are keys alone, or tags of the profile */
     const struct perfile_profile *profile;

@@ -63,8 +63,8 @@ static bool find_path(struct profiled *p, uint32_t stack)
     return true;
 }
 
-/* The node of the levels at the bottom; 0: out of memory. What was not kept apart is not known of rows. */
-static uint32_t bottom_of(struct profiled *p, const struct perfile_profile_sample *row)
+/* Finds the node of the levels at the bottom. What was not kept apart is not known of rows. False: out of memory. */
+static bool find_bottom(struct profiled *p, const struct perfile_profile_sample *row, uint32_t *node)
 {
     const struct perfile_attr attr = {.sample_type = (row->cpu != -1 ? PERFILE_SAMPLE_CPU : 0) |
                                                      (row->time != UINT64_MAX ? PERFILE_SAMPLE_TIME : 0)};
@@ -76,29 +76,28 @@ static uint32_t bottom_of(struct profiled *p, const struct perfile_profile_sampl
                                              .cpu = (uint32_t)row->cpu,
                                              .time = row->time};
     struct pf_flame_recording *g = p->g;
-    uint32_t node = 0;
+    *node = 0;
     g->bottom.row = row;
     for (size_t level = 0; level < g->bottom.level_count; level++) {
         const uint32_t frame = pf_bottom_frame(&g->bottom, level, &sample);
-        node = frame == UINT32_MAX ? 0 : pf_tree_child(&g->stacks[0].tree, node, frame | PF_FLAME_BOTTOM);
-        if (!node)
-            return 0;
+        *node = frame == UINT32_MAX ? 0 : pf_tree_child(&g->stacks[0].tree, *node, frame | PF_FLAME_BOTTOM);
+        if (!*node)
+            return false;
     }
-    return node;
+    return true;
 }
 
 static bool add_row(struct profiled *p, const struct perfile_profile_sample *row)
 {
     struct pf_flame_stacks *stacks = &p->g->stacks[0];
-    uint32_t node = bottom_of(p, row);
-    if (!node || !find_path(p, row->stack))
-        return false;
-    for (size_t i = p->path_count; node && i-- > 0;)
-        node = pf_tree_child(&stacks->tree, node, p->path[i]);
-    if (node)
+    uint32_t node;
+    bool enough = find_bottom(p, row, &node) && find_path(p, row->stack);
+    for (size_t i = p->path_count; enough && i-- > 0;)
+        enough = (node = pf_tree_child(&stacks->tree, node, p->path[i])) != 0;
+    if (enough)
         pf_tree_add(&stacks->tree, node, row->values[p->g->options->flame->count_samples ? 0 : 1]);
     stacks->samples += row->values[0];
-    return node;
+    return enough;
 }
 
 static bool add_rows(struct profiled *p)
@@ -161,13 +160,23 @@ static bool make_all(struct profiled *p)
     return enough;
 }
 
+/* What is at the root unless the options say: names of threads, if the profile has any. */
+static const char *usual_levels(const struct perfile_profile *profile)
+{
+    struct perfile_profile_sample row = PERFILE_PROFILE_SAMPLE_INIT;
+    for (size_t i = 0; perfile_profile_sample_at(profile, i, &row) == 0; i++)
+        if (row.comm)
+            return "comm";
+    return NULL;
+}
+
 int pf_flame_recording_of_profile(struct pf_flame_recording *g, const struct perfile_output_options *options,
                                   const struct perfile_profile *profile, struct perfile_error *error)
 {
     const struct perfile_flame_options *flame = options->flame;
     struct profiled p = {.g = g, .profile = profile};
     *g = (struct pf_flame_recording){.allocator = pf_allocator_or_default(options->allocator), .options = options};
-    const struct pf_bottom_options bottom = {g->allocator, flame->by ? flame->by : "comm", flame->time_quantum, NULL,
+    const struct pf_bottom_options bottom = {g->allocator, flame->by ? flame->by : usual_levels(profile), flame->time_quantum, NULL,
                                              profile};
     int result = pf_bottom_open(&g->bottom, &bottom, error);
     if (result == 0)

@@ -38,6 +38,7 @@ struct pf_find_options {
     void (*used)(void *context, const struct perfile_used_file *file); /* likewise */
     void *used_context;
     bool no_demangle; /* likewise */
+    bool no_names;    /* likewise */
     bool live; /* the processes run here: files are those that they map; servers are not asked, names are not needed */
     bool was_short;                         /* out of memory when the bundle was opened */
     char bundle_dir[1024];                  /* where the recording's bundle was unpacked (see bundle.h); "": nowhere */
