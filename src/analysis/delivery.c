@@ -13,8 +13,9 @@
 /* Which synthesizer gave a sample. */
 struct origin {
     const struct pf_synthesizer *synthesizer; /* NULL: it stands in the recording */
-    uint64_t note[PF_SYNTHESIZED_NOTE];
-    uint64_t parallelism; /* at its time */
+    const uint64_t *note;                     /* what it noted of the sample: in what it made, or, of one that waited, */
+    uint64_t kept[PF_SYNTHESIZED_NOTE];       /* here */
+    uint64_t parallelism;                     /* at its time */
 };
 
 struct pf_delivery {
@@ -436,6 +437,7 @@ static int take_held(struct pf_delivery *delivery, struct pf_held *held, struct 
     if (delivery->release == HELD_GO_THREAD && held->cookie == delivery->later.cookie)
         item->user_chain = delivery->later.ips;
     memcpy(&delivery->origin, held->note, sizeof(delivery->origin));
+    delivery->origin.note = delivery->origin.kept;
     return begin_sample(delivery, item, error);
 }
 
@@ -477,6 +479,8 @@ static __attribute__((noinline)) int hold(struct pf_delivery *delivery, struct p
     if (!pf_held_take_cookie(&item->sample.callchain, &cookie) || delivery->options.never_waits)
         return 0;
     struct pf_held *held = pf_held_add(&delivery->held, item->record, item->sample.tid, cookie);
+    if (held && delivery->origin.synthesizer)
+        memcpy(delivery->origin.kept, delivery->origin.note, sizeof(delivery->origin.kept));
     if (held)
         memcpy(held->note, &delivery->origin, sizeof(delivery->origin));
     return held ? 1 : pf_fail_memory(error, "samples");
@@ -568,7 +572,7 @@ static int take_synthesized(struct pf_delivery *delivery, const struct pf_synthe
     item->record = made->record;
     item->off = NULL;
     delivery->origin.synthesizer = from;
-    memcpy(delivery->origin.note, made->note, sizeof(made->note));
+    delivery->origin.note = made->note;
     if (PF_UNLIKELY(made->record->type != PERFILE_RECORD_SAMPLE && !made->sample))
         return take_other(delivery, item, error);
     if (!made->sample)

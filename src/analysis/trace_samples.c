@@ -19,6 +19,7 @@ struct trace {
     struct pf_trace_code code;
     const struct perfile_event *events[MAX_EVENTS]; /* by their index in the decoder */
     const struct perfile_record *waiting;           /* the last record, until the decoding has noticed it; else NULL */
+    const struct pf_aux_sample *made; /* the last sample */
     struct perfile_record record;
     uint8_t *data; /* of the record */
     bool swaps;    /* its numbers have the other byte order */
@@ -253,8 +254,6 @@ static void make_error(struct trace *trace, const struct pf_decoded *decoded)
 
 /* ---- the synthesizer --------------------------------------------------------------------------------------------- */
 
-_Static_assert(sizeof(struct pf_traced) <= PF_SYNTHESIZED_NOTE * sizeof(uint64_t), "it is kept with samples that wait");
-
 static int take_notice(struct trace *trace, struct perfile_error *error)
 {
     const struct perfile_record *record = trace->waiting;
@@ -286,19 +285,22 @@ static int next_sample(void *context, uint64_t time, struct pf_synthesized *made
         make_sample(trace, &decoded);
     made->record = &trace->record;
     made->sample = NULL;
-    *(struct pf_traced *)(void *)made->note = (struct pf_traced){.flags = decoded.made->flags,
-                                                                 .insn_bytes = decoded.made->insn_bytes,
-                                                                 .depth = decoded.made->depth,
-                                                                 .insns = decoded.made->insns,
-                                                                 .alike = decoded.made->alike,
-                                                                 .cycles = decoded.made->cycles};
+    trace->made = decoded.made;
     return 1;
 }
 
+/* Called before the next sample is made: those of traces never wait for callchains. */
 static void complete(void *context, const uint64_t *note, struct pf_delivered *item)
 {
-    (void)context;
-    memcpy(&item->traced, note, sizeof(item->traced));
+    const struct trace *trace = context;
+    const struct pf_aux_sample *made = trace->made;
+    (void)note;
+    item->traced = (struct pf_traced){.flags = made->flags,
+                                      .insn_bytes = made->insn_bytes,
+                                      .depth = made->depth,
+                                      .insns = made->insns,
+                                      .alike = made->alike,
+                                      .cycles = made->cycles};
 }
 
 static void start(void *context, struct perfile_session *session, struct pf_jit *jit,

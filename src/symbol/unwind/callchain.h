@@ -70,7 +70,7 @@ size_t pf_callchain_branches(const struct perfile_sample *sample, struct perfile
 /* ---- callchains whose user part comes later (CALLCHAIN_DEFERRED) ---- */
 
 /* A sample that waits. */
-enum { PF_HELD_NOTE = 9 };
+enum { PF_HELD_NOTE = 10 };
 struct pf_held {
     struct pf_held *next;
     struct perfile_record record; /* its data is a copy after this struct */
