@@ -96,25 +96,29 @@ def record(kind, misc, body):
     return struct.pack('<IHH', kind, misc, 8 + len(body)) + body
 
 
-def trailer(tid, time):
-    return struct.pack('<IIQIIQ', 1000, tid, time, 0, 0, IDENTIFIER)
+def trailer(pid, tid, time):
+    return struct.pack('<IIQIIQ', pid, tid, time, 0, 0, IDENTIFIER)
 
 
-def write(path, payload, switches, last):
+def write(path, payload, switches, last, processes=False):
+    """The threads are of one process, or each is one."""
     attr = struct.pack('<IIQQQQQ', 8, 136, 0x400, 1, SAMPLE_TYPE, 0, 1 << 18 | 1 << 26).ljust(136, b'\0')
     priv = [8, 0, 1, 0, 1, 0x400, 0x800, 0, 3, 0, 1, 0x200, 0x3c000, 100, 2, 2, 29, 0]
     name = f'/{PROGRAM}'.encode()
     name += bytes(8 - len(name) % 8)
     data = bytearray(record(70, 0, struct.pack('<II', 1, 0) + struct.pack(f'<{len(priv)}Q', *priv)))
-    for tid in sorted({tid for _, tid in switches}):
-        data += record(3, 2 if tid == 1000 else 0, struct.pack('<II', 1000, tid) + b'calls\0\0\0' + trailer(tid, 900000))
-    data += record(10, 2, struct.pack('<IIQQQIIQQII', 1000, 1000, TEXT, 0x1000, 0x1000, 0, 0, 0, 0, 5, 2) + name + trailer(1000, 900001))
-    data += record(12, 0, struct.pack('<II', 1000, switches[0][1]) + trailer(switches[0][1], 900002))
+    pids = {tid: tid if processes else 1000 for _, tid in switches}
+    for tid, pid in sorted(pids.items()):
+        data += record(3, 2 if tid == pid else 0, struct.pack('<II', pid, tid) + b'calls\0\0\0' + trailer(pid, tid, 900000))
+    for pid in sorted(set(pids.values())):
+        data += record(10, 2, struct.pack('<IIQQQIIQQII', pid, pid, TEXT, 0x1000, 0x1000, 0, 0, 0, 0, 5, 2) + name + trailer(pid, pid, 900001))
+    first = switches[0][1]
+    data += record(12, 0, struct.pack('<II', pids[first], first) + trailer(pids[first], first, 900002))
     for time, tid in switches:
-        data += record(14, 0, trailer(tid, time))
+        data += record(14, 0, trailer(pids[tid], tid, time))
     index = len(data)
     data += struct.pack('<IHHQQQIiiI', 71, 0, 48, len(payload) + 7 & ~7, 0, 950000, 0, -1, 0, 0) + payload + bytes(-len(payload) % 8)
-    data += record(4, 0, struct.pack('<IIIIQ', 1000, 1, 1000, 1, last + 1000) + trailer(1000, last + 1000))
+    data += record(4, 0, struct.pack('<IIIIQ', 1000, 1, 1000, 1, last + 1000) + trailer(1000, 1000, last + 1000))
     start = 104 + 152 + 8
     feature = struct.pack('<QQQ', 1, start + index, 48)
     header = b'PERFILE2' + struct.pack('<8Q', 104, 152, 104, 152, start, len(data), 0, 0) + struct.pack('<4Q', 1 << 18, 0, 0, 0)
@@ -133,4 +137,5 @@ def main():
         print(name, counts[name])
 
 
-main()
+if __name__ == '__main__':
+    main()
