@@ -25,12 +25,19 @@ def section(name, kind, flags, address, at, size, more):
 
 
 def assemble(folder):
-    """Writes the program, an ELF file with its symbols, and returns where its functions are."""
+    """Writes the program, and returns where its functions are."""
     code = bytes.fromhex('85c0 7404 ffd0 ebf8 c3') * FUNCTIONS  # 1: test %eax,%eax; jz 2f; call *%rax; jmp 1b; 2: ret
-    places, names, symbols = [TEXT + SIZE * i for i in range(FUNCTIONS)], b'\0', bytes(24)
-    for i, place in enumerate(places):
-        symbols += struct.pack('<IBBHQQ', len(names), 0x12, 0, 1, place, SIZE)
-        names += f'f{i}'.encode() + b'\0'
+    places = [TEXT + SIZE * i for i in range(FUNCTIONS)]
+    write_program(folder, code, {f'f{i}': place for i, place in enumerate(places)}, SIZE)
+    return places
+
+
+def write_program(folder, code, functions, function_bytes):
+    """Writes an ELF file with symbols."""
+    names, symbols = b'\0', bytes(24)
+    for name, place in functions.items():
+        symbols += struct.pack('<IBBHQQ', len(names), 0x12, 0, 1, place, function_bytes)
+        names += name.encode() + b'\0'
     text_at = 0x1000
     symbols_at = text_at + len(code) + 7 & ~7
     names_at = symbols_at + len(symbols)
@@ -42,7 +49,6 @@ def assemble(folder):
     path = folder / 'symfs' / PROGRAM
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes((header.ljust(text_at, b'\0') + code).ljust(symbols_at, b'\0') + (symbols + names + SECTIONS).ljust(sections_at - symbols_at, b'\0') + table)
-    return places
 
 
 class Thread:
@@ -103,7 +109,7 @@ def trailer(pid, tid, time):
 def write(path, payload, switches, last, processes=False):
     """The threads are of one process, or each is one."""
     attr = struct.pack('<IIQQQQQ', 8, 136, 0x400, 1, SAMPLE_TYPE, 0, 1 << 18 | 1 << 26).ljust(136, b'\0')
-    priv = [8, 0, 1, 0, 1, 0x400, 0x800, 0, 3, 0, 1, 0x200, 0x3c000, 100, 2, 2, 29, 0]
+    priv = [8, 0, 1, 0, 1, 0x400, 0x800, 2, 0, 1, 0x200, 0x3c000, 100, 2, 2, 29, 0, 0]
     name = f'/{PROGRAM}'.encode()
     name += bytes(8 - len(name) % 8)
     data = bytearray(record(70, 0, struct.pack('<II', 1, 0) + struct.pack(f'<{len(priv)}Q', *priv)))

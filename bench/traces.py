@@ -1,19 +1,22 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Measures what perfile makes of a trace of Arm SPE, beside perf: traces.py PERFILE [RECORDS]
+"""Measures what perfile makes of traces, beside perf: traces.py PERFILE [RECORDS], or traces.py PERFILE pt [MB [RUNS]]
 
-Makes a recording of records of four kinds (200,000 unless stated, 64 bytes each), and prints a table of the medians of
-three runs. CPU seconds are user + system time. Peers are `perf` in PATH and that of the folder PERFILE_LAB.
+Makes a recording of Arm SPE with records of four kinds (200,000 unless stated, 64 bytes each), or one of Intel PT (10 MB
+unless stated), and prints a table of the medians of three runs. CPU seconds are user + system time. Peers are `perf` in
+PATH and that of the folder PERFILE_LAB.
 """
 import os
 import pathlib
-import resource
 import shutil
 import statistics
 import struct
 import subprocess
 import sys
 import tempfile
+import time
+
+import calls
 
 RUNS = 3
 PIECE = 65536
@@ -75,22 +78,73 @@ def make(path, count):
                      struct.pack('<QQ', table + 16, len(feature)) + feature)
 
 
+# start: mov $3,%ecx; 1: call g; dec %ecx; jnz 1b; jmp start; g: test $1,%ecx; jz 2f; nop; 2: ret
+LOOP = bytes.fromhex('b903000000 e806000000 ffc9 75f7 ebf0 f7c101000000 7401 90 c3')
+LOOP_INSNS, LOOP_PSB, LOOP_NS = 22, 1024, 40
+PT_TASKS = [
+    ('`report --itrace=i1i`', ['report', '-q', '--stdio', '--no-inline', '--itrace=i1i'], ['report', '--stdio', '--no-inline', '--itrace=i1i']),
+    ('`report --itrace=i1us`', ['report', '-q', '--stdio', '--no-inline', '--itrace=i1us'], ['report', '--stdio', '--no-inline', '--itrace=i1us']),
+    ('`script --itrace=i1i -F ip`', ['script', '-q', '--itrace=i1i', '-F', 'ip'], ['script', '--itrace=i1i', '-F', 'ip']),
+    ('`script --itrace=b -F ip,addr`', ['script', '-q', '--itrace=b', '-F', 'ip,addr'], ['script', '--itrace=b', '-F', 'ip,addr']),
+]
+
+
+def make_pt(folder, megabytes):
+    """Rounds of the loop, each with a time and its nine results; a PSB after LOOP_PSB of them. Returns how many there are."""
+    calls.write_program(folder, LOOP, {'start': calls.TEXT, 'g': calls.TEXT + 16}, 16)
+    each, now = 8 + 2, calls.FIRST_NS
+    start = b'\x71' + struct.pack('<Q', calls.TEXT)[:6]
+    results = b'\xbe\x14'  # 0 1 1 1 1 1, 0 1 0
+    pieces, rounds, size = [], 0, 0
+    while size < megabytes * 1000000:
+        head = calls.psb(now)[:-2] + (b'\x7d' + struct.pack('<Q', calls.TEXT)[:6] if rounds else b'') + b'\x02\x23' + (b'' if rounds else start)
+        times = (calls.tsc(now + LOOP_NS * (i + 1)) for i in range(LOOP_PSB))
+        pieces.append(head + b''.join(moment + results for moment in times))
+        rounds, now, size = rounds + LOOP_PSB, now + LOOP_NS * LOOP_PSB, size + len(head) + each * LOOP_PSB
+    calls.write(folder / 'perf.data', b''.join(pieces) + b'\x01', [(calls.FIRST_NS, 1000)], now)
+    return rounds, now
+
+
+def measure_pt(perfile, perf, megabytes):
+    print('| task | perfile -j1, CPU s | -j2, CPU s | -j1, s | -j2, s | million instructions/s | MB | perf, CPU s |\n|---|--:|--:|--:|--:|--:|--:|--:|')
+    with tempfile.TemporaryDirectory(prefix='perfile-bench-') as name:
+        folder = pathlib.Path(name)
+        rounds, last = make_pt(folder, megabytes)
+        files = ['--symfs', folder / 'symfs', '-i', folder / 'perf.data']
+        middle = (calls.FIRST_NS + last) // 2
+        window = ['script', '-q', '--itrace=i1i', '-F', 'ip', '--time', f'{middle / 1e9:.9f},{(middle + 1000000) / 1e9:.9f}']
+        for task, ours, theirs in [*PT_TASKS, ('`script --itrace=i1i --time`, 1 ms', window, None)]:
+            one, two = (measure([perfile, *ours, threads, *files]) for threads in ('-j1', '-j2'))
+            peer = measure([*perf, *theirs, *files]) if perf and theirs else None
+            speed = rounds * LOOP_INSNS / one[0] / 1e6
+            print(f'| {task} | {one[0]:.2f} | {two[0]:.2f} | {one[2]:.2f} | {two[2]:.2f} | {speed if theirs else 0:.1f} | {one[1] >> 10} | '
+                  f'{f"{peer[0]:.2f}" if peer else ""} |', flush=True)
+
+
 def measure(command):
-    seconds, peak = [], 0
+    seconds, passed, peak = [], [], 0
     for _ in range(RUNS):
-        before = resource.getrusage(resource.RUSAGE_CHILDREN)
-        done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
-        after = resource.getrusage(resource.RUSAGE_CHILDREN)
-        if done.returncode:
+        start = time.monotonic()
+        done = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        _, status, usage = os.wait4(done.pid, 0)
+        passed.append(time.monotonic() - start)
+        if status:
             return None
-        seconds.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
-        peak = after.ru_maxrss
-    return statistics.median(seconds), peak
+        seconds.append(usage.ru_utime + usage.ru_stime)
+        peak = usage.ru_maxrss
+    return statistics.median(seconds), peak, statistics.median(passed)
 
 
 def main():
-    perfile, count = sys.argv[1], int(sys.argv[2]) if len(sys.argv) > 2 else 200000
+    global RUNS
     perf = shutil.which('perf') if 'PERFILE_LAB' not in os.environ else f'{os.environ["PERFILE_LAB"]}/in-lab'
+    perfile, words = sys.argv[1], sys.argv[2:]
+    if words[:1] == ['pt']:
+        RUNS = int(words[2]) if len(words) > 2 else RUNS
+        command = [perf, *(['perf'] if perf.endswith('in-lab') else [])] if perf else None
+        measure_pt(perfile, command, int(words[1]) if len(words) > 1 else 10)
+        return
+    count = int(words[0]) if words else 200000
     with tempfile.TemporaryDirectory(prefix='perfile-bench-') as folder:
         path = pathlib.Path(folder) / 'spe.data'
         make(path, count)
