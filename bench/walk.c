@@ -58,7 +58,8 @@ static int walk_next(struct perfile_reader *reader, struct totals *totals, struc
     return code;
 }
 
-static uint64_t sum_sample(const struct perfile_sample *sample)
+/* Not inlined: engines of WebAssembly optimize functions when they are called again, not loops that run. */
+__attribute__((noinline)) static uint64_t sum_sample(const struct perfile_sample *sample)
 {
     uint64_t sum = sample->ip ^ sample->time ^ sample->period ^ sample->cpu ^ (uint64_t)sample->tid;
 

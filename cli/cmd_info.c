@@ -9,6 +9,12 @@ static const struct pf_option options[] = {
     {0},
 };
 
+static int info(const struct pf_command *command, struct pf_settings *settings)
+{
+    settings->advises_views = true;
+    return pf_run_output(command, settings);
+}
+
 const struct pf_command pf_command_info = {
     .name = "info",
     .summary = "summarize a recording: events, machine, command, damage",
@@ -19,5 +25,5 @@ const struct pf_command pf_command_info = {
     PF_ONE_RECORDING,
     .pages = true,
     .groups = {PF_GROUP("Options", options), &pf_serial_group, &pf_limit_group, &pf_common_group},
-    .run = pf_run_output,
+    .run = info,
 };

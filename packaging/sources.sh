@@ -131,6 +131,23 @@ make_lzma()
     describe liblzma "$(basename "$(unpacked xz)" | sed 's/xz-utils-//; s/xz-//')" lzma
 }
 
+# In memory and for SELECT only. Its one file is made by scripts in Tcl.
+make_sqlite()
+{
+    local from made=$folder/sources/sqlite-made
+
+    from=$(unpacked sqlite3)
+    mkdir -p "$made"
+    (cd "$made" && "${from%/}/configure" --disable-tcl && make sqlite3.c) >"$folder/sqlite.log" 2>&1 || {
+        tail "$folder/sqlite.log"
+        return 1
+    }
+    echo sqlite3.c | small='*' archive libsqlite3 "$made" -DSQLITE_THREADSAFE=0 -DSQLITE_OMIT_LOAD_EXTENSION -DSQLITE_OMIT_DEPRECATED -DSQLITE_OMIT_SHARED_CACHE \
+        -DSQLITE_OMIT_WAL -DSQLITE_OMIT_TRACE -DSQLITE_OMIT_UTF16 -DSQLITE_UNTESTABLE -DSQLITE_ENABLE_MATH_FUNCTIONS
+    cp -p "$made/sqlite3.h" "$prefix/include"
+    describe sqlite3 "$(cat "$from/VERSION")" sqlite3
+}
+
 # make_once PACKAGE NAME: by make_NAME, unless it is described already
 make_once()
 {

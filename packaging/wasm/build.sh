@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # build.sh FOLDER: the command for WebAssembly in FOLDER/build, the npm package of it in FOLDER/npm, and perfile.html, the page
-# that opens recordings.
+# that opens recordings; perfile-sql.html is the same with queries in SQL.
 #
-# zlib, zstd and elfutils are compiled from Debian's sources, in FOLDER/sources. FOLDER/lib has the objects that a change
+# zlib, zstd, elfutils and SQLite are compiled from Debian's sources, in FOLDER/sources. FOLDER/lib has the objects that a change
 # of elfutils is linked with.
 set -euo pipefail
 tree=$(cd "$(dirname "$0")/../.." && pwd)
@@ -18,10 +18,11 @@ export NODE_PATH=/usr/share/nodejs # where Debian has the module acorn, which em
 
 libraries()
 {
-    fetch zlib libzstd elfutils
+    fetch zlib libzstd elfutils sqlite3
     make_once zlib zlib
     make_once libzstd zstd
     make_once libdw elfutils
+    make_once sqlite3 sqlite
     touch "$prefix/complete"
 }
 
@@ -54,11 +55,21 @@ package()
     cp -r "$tree/packaging/wasm/npm" "$to"
     sed -i "s/@VERSION@/$version/" "$to/package.json"
     cp "$folder/build/perfile.js" "$to/command.mjs"
+    cp "$folder/build/perfile-query.js" "$to/query.mjs"
+    sed 's/perfile-query\.wasm/query.wasm/g' -i "$to/query.mjs"
+    cp "$folder/build/perfile-query.wasm" "$to/query.wasm"
     cp "$folder/build/perfile.wasm" "$tree/LICENSE" "$to"
     (cd "$to" && npm pack --silent --pack-destination "$folder")
-    say "the page"
-    zopfli --i15 -c "$to/perfile.wasm" >"$folder/perfile.wasm.gz" # browsers unpack nothing that is smaller
-    node "$tree/packaging/wasm/page/make.mjs" "$to" "$folder/perfile.wasm.gz" "$tree/src/output/flame/viewer" "$folder/perfile.html"
+    page command perfile perfile.html
+    page query query perfile-sql.html sql
+}
+
+# page COMMAND WASM PAGE [sql]: PAGE is made of the two
+page()
+{
+    say "$3"
+    zopfli --i15 -c "$folder/npm/$2.wasm" >"$folder/$2.wasm.gz" # browsers unpack nothing that is smaller
+    node "$tree/packaging/wasm/page/make.mjs" "$folder/npm" "$1.mjs" "$folder/$2.wasm.gz" "$tree/src/output/flame/viewer" "$folder/$3" "${@:4}"
 }
 
 [ -e "$prefix/complete" ] || libraries
@@ -66,11 +77,11 @@ if [ ! -e "$folder/build/build.ninja" ]; then
     cross_file >"$folder/cross.ini"
     meson setup "$folder/build" "$tree" --cross-file "$folder/cross.ini" --buildtype release -Doptimization=2 -Db_pie=false -Dsystem=read \
         -Ddefault_library=static -Dman=disabled -Dcompletions=disabled -Dtests=disabled -Dcapstone=disabled -Dlzma=disabled -Dtui=disabled \
-        -Dsqlite=disabled -Dopencsd=disabled >"$folder/setup.log" || {
+        -Dsqlite=enabled -Dopencsd=disabled >"$folder/setup.log" || {
         cat "$folder/setup.log"
         exit 1
     }
 fi
 say "the command"
-ninja -C "$folder/build" --quiet perfile.js
+ninja -C "$folder/build" --quiet perfile.js perfile-query.js
 package

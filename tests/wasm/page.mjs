@@ -23,11 +23,17 @@ const shown = page => page.evaluate(`new Promise((done, fail) => { const until =
 const SEEN = `(async view => ({ messages: view.messages, failed: view.failed, line: view.line, bytes: view.shown.length,
   digest: [...new Uint8Array(await crypto.subtle.digest("SHA-256", view.shown))].map(byte => byte.toString(16).padStart(2, "0")).join("") }))`;
 
-async function testSame(page, { name, input, paths, views }) {
+async function choose(page, input, paths) {
   await page.evaluate("delete document.documentElement.dataset.shown");
   await page.choose(input, paths);
   await shown(page);
-  for (const [id, { line, digest, status }] of Object.entries(views)) {
+}
+async function testSame(page, { name, input, paths, views, more }) {
+  await page.evaluate("perfilePage.close()");
+  await choose(page, input, paths);
+  if (more) await choose(page, "#folder", [more]);
+  for (const [id, { line, digest, status, label }] of Object.entries(views)) {
+    if (label) equal(`the tab of ${id}`, await page.evaluate(`document.getElementById("tab-" + ${JSON.stringify(id)})?.textContent`), label);
     const seen = await page.evaluate(`perfilePage.choose(${JSON.stringify(id)}${line ? ", " + JSON.stringify(line) : ""}).then(() => ${SEEN}(perfilePage.made.get(${JSON.stringify(id)})))`);
     check(`${seen.line} of ${name}: ${seen.messages.slice(0, 300)}`, seen.digest === digest && seen.failed === status > 1, seen);
   }

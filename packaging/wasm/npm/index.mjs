@@ -11,33 +11,37 @@ if (isNode && !globalThis.require) { // which the code of Emscripten takes for g
 const { default: make } = await import('./command.mjs')
 
 let wasm // the bytes or the module, once they are loaded
+let isGiven = false
+let query = null // the same command with SQLite, and its `make`
 
-async function load() {
-    const url = new URL('perfile.wasm', import.meta.url)
+async function load(name) {
+    const url = new URL(name, import.meta.url)
     if (!isNode)
         return (await fetch(url)).arrayBuffer()
     const { readFile } = await import('node:fs/promises')
     return readFile(url)
 }
 
-/** Sets the bytes of perfile.wasm, or its WebAssembly.Module, where they cannot be loaded from beside this file. */
+/** Sets the bytes of perfile.wasm, or its WebAssembly.Module, where they cannot be loaded from beside this file: for all verbs. */
 export function useWasm(bytesOrModule) {
     wasm = bytesOrModule
+    isGiven = true
 }
 
-/** Every run has an instance of its own; all are of one module, which is compiled once. */
-async function compiled() {
-    wasm ??= await load()
-    if (!(wasm instanceof WebAssembly.Module))
-        wasm = await WebAssembly.compile(wasm)
-    return wasm
+const compiled = async code => code instanceof WebAssembly.Module ? code : WebAssembly.compile(await code)
+
+/** Every run has an instance of its own; all are of one module, which is compiled once. The verb query needs another one, with SQLite. */
+async function moduleOf(verb) {
+    if (verb !== 'query' || isGiven)
+        return { make, code: wasm = await compiled(wasm ?? load('perfile.wasm')) }
+    return query ??= { make: (await import('./query.mjs')).default, code: await compiled(load('query.wasm')) }
 }
 
-/** A module whose main function has not run; `prepare` is called with it before. */
-export async function instantiate(prepare) {
-    const code = await compiled()
+/** A module whose main function has not run, for this verb; `prepare` is called with it before. */
+export async function instantiate(prepare, verb) {
+    const { make: makeModule, code } = await moduleOf(verb)
     let status = 0
-    const module = await make({
+    const module = await makeModule({
         instantiateWasm(imports, received) {
             WebAssembly.instantiate(code, imports).then(instance => received(instance, code))
             return {}
@@ -159,7 +163,7 @@ export async function run(args, files = {}, environment = {}, progress = undefin
         module.FS.chdir('/work')
         module.FS.writeFile('/out', '')
         module.FS.writeFile('/err', '')
-    })
+    }, args[0])
     put(module, '/work', given, files, progress)
     redirect(module, 1, '/out')
     redirect(module, 2, '/err')

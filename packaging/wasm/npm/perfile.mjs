@@ -41,7 +41,7 @@ function mount({ FS, NODEFS, ENV }) {
     FS.chdir(process.cwd())
 }
 
-const { module, run } = await instantiate(mount)
+const { module, run } = await instantiate(mount, process.argv[2])
 device(module.FS, 'given', 0, 0)
 device(module.FS, 'printed', 1, 1)
 device(module.FS, 'messages', 2, 2)

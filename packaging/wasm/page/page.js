@@ -5,23 +5,24 @@ const $ = id => document.getElementById(id)
 const MAX_SHOWN = 2 << 20 // characters of text
 const SYMBOLS = 'symbols' // the folder of the command's files that symbols are in
 
-const open = { recordings: [], symbols: {}, kallsyms: null, now: 0, before: -1, view: 'flame' }
+const open = { recordings: [], symbols: {}, kallsyms: null, now: 0, before: -1, view: 'flame', fitting: [] }
 const decoded = bytes => new TextDecoder().decode(bytes)
 
 /* ---- the command, in a worker ---- */
 
+const hasSql = 'sql' in $('wasm').dataset
 const ready = (async () => {
     const text = atob($('wasm').textContent), bytes = Uint8Array.from(text, c => c.charCodeAt(0))
     $('wasm').remove()
     return WebAssembly.compile(await new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream('gzip'))).arrayBuffer())
 })()
 let client = null
-async function command(args, files, progress) {
+async function command(args, files, progress, environment = { PERFILE_ADVICE: 'no' }) {
     if (!client) {
         const url = URL.createObjectURL(new Blob([$('worker').textContent], { type: 'text/javascript' }))
         client = new Client(() => new Worker(url), await ready)
     }
-    return client.run(args, files, { PERFILE_ADVICE: 'no' }, progress)
+    return client.run(args, files, environment, progress)
 }
 
 /* Verbs that look for symbols, and their options. */
@@ -52,7 +53,29 @@ const VIEWS = [
     { id: 'check', label: 'Check', line: 'check NOW' },
     { id: 'annotate', label: 'Code', line: 'annotate --format html NOW', needsSymbols: true },
     { id: 'table', label: 'Tables', line: 'table functions NOW' },
+    { id: 'sql', label: 'SQL', line: `query 'SELECT function, sum(period) FROM samples GROUP BY function ORDER BY 2 DESC LIMIT 50' NOW`, needsSql: true },
 ]
+/* Views for events of some recordings: by the command that the command advises for them. Another one is its own label. */
+const FITS = {
+    'sched latency': ['Scheduler'],
+    offcpu: ['Off CPU', 'flame --off-cpu --format html NOW'],
+    'trace -s': ['System calls'],
+    'lock contention': ['Locks'],
+    mem: ['Memory'],
+    'c2c report': ['Shared lines'],
+    'kmem stat': ['Allocations'],
+    'kmem --page stat': ['Pages'],
+    'kwork report': ['Interrupts'],
+    'stat report': ['Counts'],
+    'table block_latency': ['Disks'],
+    'table page_faults': ['Page faults'],
+}
+/* Header features say which events there are: this takes milliseconds. */
+async function fittingViews() {
+    const { stderr } = await command(['info', nowOf().name], files(), undefined, {}), [, found = ''] = /for its events try: (.*)/.exec(stderr) ?? []
+    return found.split(', ').filter(Boolean).map(text => text.replace('perfile ', ''))
+        .map(id => ({ id, label: FITS[id]?.[0] ?? id, line: FITS[id]?.[1] ?? `${id} NOW` }))
+}
 /* OUT stands for the name of what is saved, which ends in `end`. */
 const SAVES = [
     { label: 'Flame graph page (HTML)', line: 'flame --format html -o OUT NOW', compare: 'flame --format html --before BEFORE -o OUT NOW', end: '.html' },
@@ -210,7 +233,7 @@ function missingOf(messages) {
     return missing ? `No names of ${missing[1]}: drop these files here, or their debug files.` : ''
 }
 async function makeView(id, asked) {
-    const usual = await lineOf(VIEWS.find(view => view.id === id)), line = asked ?? usual, isUsual = line === usual
+    const usual = await lineOf(viewsOf().find(view => view.id === id)), line = asked ?? usual, isUsual = line === usual
     const { done, failed } = await perform(line)
     const isPicture = !failed && isPage(done.stdout)
     made.set(id, { line, isUsual, nodes: failed ? [] : nodesOf(done), shown: done.stdout, failed, messages: isPicture ? missingOf(done.stderr) : done.stderr.trim(), isPicture })
@@ -271,9 +294,13 @@ function cancelled(id) {
     begin('Cancelled.')
 }
 
-function fillTabs() {
+function viewsOf() {
     const hasSymbols = Object.keys(open.symbols).length > 0
-    $('views').replaceChildren(...VIEWS.filter(view => hasSymbols || !view.needsSymbols).map(({ id, label }) =>
+    const [picture, ...others] = VIEWS.filter(view => (hasSymbols || !view.needsSymbols) && (hasSql || !view.needsSql))
+    return [picture, ...open.fitting, ...others]
+}
+function fillTabs() {
+    $('views').replaceChildren(...viewsOf().map(({ id, label }) =>
         element('button', { id: `tab-${id}`, type: 'button', role: 'tab', onclick: () => choose(id) }, label)))
     for (const tab of $('views').children)
         tab.setAttribute('aria-controls', 'view')
@@ -303,13 +330,14 @@ function fillNames() {
     $('before').value = open.before
     $('beforebox').hidden = names.length === 1
 }
-function showAll(id = 'flame') {
+async function showAll(id = 'flame') {
     forgetViews()
     fillNames()
+    open.fitting = await fittingViews().catch(() => [])
     fillTabs()
     $('start').hidden = true
     $('bar').hidden = $('view').hidden = false
-    return choose(id)
+    return choose(viewsOf().some(view => view.id === id) ? id : 'flame')
 }
 function chooseRecordings() {
     const now = Number($('now').value), before = Number($('before').value)
@@ -480,4 +508,8 @@ if (typeof DecompressionStream === 'undefined')
 ready.catch(error => { $('problem').textContent = `This browser does not run WebAssembly here: ${error.message}` })
 ready.then(() => { document.documentElement.dataset.ready = '' })
 /* For editors that show this page, and tests. What is saved goes to save(name, blob) if there is one. */
-globalThis.perfilePage = { open, made, receive, choose, save: null }
+const close = () => {
+    forgetViews()
+    Object.assign(open, { recordings: [], symbols: {}, kallsyms: null, fitting: [] })
+}
+globalThis.perfilePage = { open, made, receive, choose, close, save: null }
