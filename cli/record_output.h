@@ -22,7 +22,7 @@ struct pf_record_output {
     struct perfile_writer *next; /* while files are switched */
     bool shown;                  /* the writer's file stands under its name */
     dev_t device;                /* then: which file it is */
-    ino_t inode;
+    uint64_t inode; /* ino_t of Windows is shorter */
     int mode; /* enum pf_switch_mode */
     uint64_t switch_bytes;
     int64_t switch_ms;

@@ -113,7 +113,8 @@ static void hold_signals(struct repeat *r)
 /* A signal that ends this process is passed to the run, which then finishes its recording. */
 static int wait_for(struct repeat *r, pid_t pid)
 {
-    int status = 0, got;
+    int status = 0;
+    pid_t got;
 
     while ((got = waitpid(pid, &status, WNOHANG)) == 0 || (got < 0 && errno == EINTR)) {
         const int signal = sigwaitinfo(&r->signals, NULL);

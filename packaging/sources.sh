@@ -148,6 +148,136 @@ make_sqlite()
     describe sqlite3 "$(cat "$from/VERSION")" sqlite3
 }
 
+# ---- what licences ask for --------------------------------------------------------------------------------------
+
+# Of each part: its name, its licence, and the files with the text of it, in the sources or on this machine.
+parts()
+{
+    cat <<END
+perfile|MIT|$tree/LICENSE
+elfutils (libelf, libdw)|LGPL-3.0-or-later or GPL-2.0-or-later|$(unpacked elfutils)COPYING-LGPLV3 $(unpacked elfutils)COPYING-GPLV2 $(unpacked elfutils)COPYING
+zlib|Zlib|$(unpacked zlib)README
+zstd|BSD-3-Clause|$(unpacked zstd)LICENSE
+xz (liblzma)|public domain|$(unpacked xz)COPYING
+libiberty (the demangler of C++)|GPL-2.0-or-later with the permission to link it with any program|$(unpacked libiberty)libiberty/cp-demangle.c
+END
+}
+
+# notice FILE: the parts of what is built, with the texts of their licences. other_parts adds to them.
+notice()
+{
+    local name licence files path
+
+    {
+        printf 'perfile is made of these parts:\n\n'
+        { parts && other_parts; } | while IFS='|' read -r name licence files; do
+            printf '  %s: %s\n' "$name" "$licence"
+        done
+        printf '\nThe objects that it is linked of, and what links them with another elfutils, are in the archive\n%s\n' "$(objects_name)"
+        { parts && other_parts; } | while IFS='|' read -r name licence files; do
+            for path in $files; do
+                printf '\n---- %s: %s ----\n\n' "$name" "$(basename "$path")"
+                if [[ $path == *.c ]]; then sed '/\*\//q' "$path"; else cat "$path"; fi
+            done
+        done
+    } >"$1"
+}
+
+# As words of bash, with paths that begin at the folder of the script.
+relative_words()
+{
+    local word
+
+    for word in "$@"; do
+        word=${word//$prefix/prefix}
+        printf '%q ' "${word//$tree/.}"
+    done
+}
+
+# Files that the program is linked of go to $1, and the words of its link command without the compiler to standard output.
+take_linked()
+{
+    local to=$1 word base members
+
+    shift
+    for word in "$@"; do
+        base=${word##*/}
+        case $word in
+        "$prefix"/lib/*.a) word=prefix/lib/$base ;;
+        *.a)
+            if [ "$(head -c 7 "$word")" = '!<thin>' ]; then
+                mapfile -t members < <("$archiver" t "$word")
+                "$archiver" qcs "$to/objects/$base" "${members[@]}"
+            else
+                cp "$word" "$to/objects"
+            fi
+            word=objects/$base
+            ;;
+        *.o | *.obj)
+            cp "$word" "$to/objects"
+            word=objects/$base
+            ;;
+        esac
+        printf '%s\n' "$word"
+    done
+}
+
+# linked_again PROGRAM: FOLDER/$(objects_name), which links PROGRAM again: its objects, the sources of elfutils, and relink.sh, which also
+# compiles elfutils when that was changed.
+linked_again()
+{
+    local program=$1 to=$folder/relink words command
+
+    say "$(objects_name)"
+    rm -rf "$to"
+    mkdir -p "$to"/{objects,sources,prefix/lib/pkgconfig,packaging,src/platform/windows}
+    cd "$folder/build"
+    read -ra words <<<"$(ninja -t commands "$program" | tail -n 1)"
+    [[ ${words[0]} != *ccache* ]] || words=("${words[@]:1}")
+    [ "${words[*]:1:2}" = "-o $program" ] || return 1
+    take_linked "$to" "${words[@]:3}" >"$to/words"
+    mapfile -t command <"$to/words"
+    rm "$to/words"
+    cd "$folder"
+    cp "$prefix"/lib/*.a "$to/prefix/lib"
+    cp -r "$prefix/include" "$to/prefix"
+    cp sources/elfutils_*.orig.tar.* "$to/sources"
+    rm -f "$to"/sources/*.asc
+    cp -r "$tree/packaging/elfutils" "$tree/packaging/sources.sh" "$to/packaging"
+    cp -r "$tree/src/platform/windows/posix" "$to/src/platform/windows"
+    notice "$to/NOTICE"
+    relink_script "$program" "${words[0]}" "${command[@]}" >"$to/relink.sh"
+    chmod +x "$to/relink.sh"
+    tar -C "$folder" --sort=name --owner=0 --group=0 --numeric-owner --mtime=@0 --transform "s|^relink|$(objects_name .tar.xz)|" -cf - relink |
+        xz -T0 >"$(objects_name)"
+    rm -rf "$to"
+}
+
+relink_script()
+{
+    local program=$1 linker=$2
+
+    shift 2
+    cat <<END
+#!/usr/bin/env bash
+# relink.sh [PROGRAM]: links $program of its objects. perfile contains libelf and libdw of elfutils, which its users may change:
+# unpack sources/elfutils_*.orig.tar.*, there, change what you like, and run this: where that folder is, libelfutils.a is compiled first.
+# It needs the compiler $linker, as Debian 12 has it. NOTICE has the licences.
+set -euo pipefail
+to=\$(realpath -m "\${1:-$program}")
+cd "\$(dirname "\$0")"
+if ls -d sources/elfutils-*/ >/dev/null 2>&1; then
+    tree=\$PWD folder=\$PWD prefix=\$PWD/prefix jobs=\${JOBS:-2} for_size=${for_size:-}
+    compiler=($(relative_words "${compiler[@]}")) archiver=$archiver
+    . packaging/sources.sh
+    compiler=("\${compiler[@]/#.\/src/\$tree/src}")
+    compiler=("\${compiler[@]/#prefix\/include/\$prefix/include}")
+    make_elfutils
+fi
+exec $linker $(printf '%q ' "$@") -o "\$to"
+END
+}
+
 # make_once PACKAGE NAME: by make_NAME, unless it is described already
 make_once()
 {

@@ -3,8 +3,8 @@
 # build.sh FOLDER: the command for WebAssembly in FOLDER/build, the npm package of it in FOLDER/npm, and perfile.html, the page
 # that opens recordings; perfile-sql.html is the same with queries in SQL.
 #
-# zlib, zstd, elfutils and SQLite are compiled from Debian's sources, in FOLDER/sources. FOLDER/lib has the objects that a change
-# of elfutils is linked with.
+# zlib, zstd, xz, elfutils, SQLite and the demangler of C++ are compiled from Debian's sources, in FOLDER/sources. FOLDER/perfile-*-wasm-objects.tar.xz
+# has what links them with another elfutils.
 set -euo pipefail
 tree=$(cd "$(dirname "$0")/../.." && pwd)
 mkdir -p "$1"
@@ -16,14 +16,31 @@ export NODE_PATH=/usr/share/nodejs # where Debian has the module acorn, which em
 
 . "$tree/packaging/sources.sh"
 
+sources=(zlib libzstd elfutils libiberty xz-utils sqlite3)
+complete=$prefix/complete-$(IFS=- && echo "${sources[*]}")
+
 libraries()
 {
-    fetch zlib libzstd elfutils sqlite3
+    fetch "${sources[@]}"
     make_once zlib zlib
     make_once libzstd zstd
     make_once libdw elfutils
+    make_once cxa-demangle demangler
+    make_once liblzma lzma
     make_once sqlite3 sqlite
-    touch "$prefix/complete"
+    touch "$complete"
+}
+
+objects_name()
+{
+    basename "perfile-$(sed -n "s/^  version: '\(.*\)',/\1/p" "$tree/meson.build")-wasm-objects.tar.xz" "${1:-}"
+}
+
+other_parts()
+{
+    cat <<END
+Emscripten (functions of C, and the start of programs)|MIT or NCSA; musl: MIT|/usr/share/doc/emscripten/copyright
+END
 }
 
 cross_file()
@@ -59,6 +76,7 @@ package()
     sed 's/perfile-query\.wasm/query.wasm/g' -i "$to/query.mjs"
     cp "$folder/build/perfile-query.wasm" "$to/query.wasm"
     cp "$folder/build/perfile.wasm" "$tree/LICENSE" "$to"
+    notice "$to/NOTICE"
     (cd "$to" && npm pack --silent --pack-destination "$folder")
     page command perfile perfile.html
     page query query perfile-sql.html sql
@@ -72,11 +90,11 @@ page()
     node "$tree/packaging/wasm/page/make.mjs" "$folder/npm" "$1.mjs" "$folder/$2.wasm.gz" "$tree/src/output/flame/viewer" "$folder/$3" "${@:4}"
 }
 
-[ -e "$prefix/complete" ] || libraries
+[ -e "$complete" ] || libraries
 if [ ! -e "$folder/build/build.ninja" ]; then
     cross_file >"$folder/cross.ini"
     meson setup "$folder/build" "$tree" --cross-file "$folder/cross.ini" --buildtype release -Doptimization=2 -Db_pie=false -Dsystem=read \
-        -Ddefault_library=static -Dman=disabled -Dcompletions=disabled -Dtests=disabled -Dcapstone=disabled -Dlzma=disabled -Dtui=disabled \
+        -Ddefault_library=static -Dman=disabled -Dcompletions=disabled -Dtests=disabled -Dcapstone=disabled -Dtui=disabled \
         -Dsqlite=enabled -Dopencsd=disabled >"$folder/setup.log" || {
         cat "$folder/setup.log"
         exit 1
@@ -84,4 +102,5 @@ if [ ! -e "$folder/build/build.ninja" ]; then
 fi
 say "the command"
 ninja -C "$folder/build" --quiet perfile.js perfile-query.js
+linked_again perfile.js
 package

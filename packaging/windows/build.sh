@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 # build.sh FOLDER: the command for Windows, FOLDER/perfile.exe.
 #
-# zlib, zstd, elfutils, and the regular expressions of musl are compiled from Debian's sources, in FOLDER/sources.
-# FOLDER/prefix/objects and FOLDER/build have the objects that a change of elfutils is linked with.
+# zlib, zstd, xz, elfutils, the demangler of C++, and the regular expressions of musl are compiled from Debian's sources, in FOLDER/sources.
+# FOLDER/NOTICE has the licences, FOLDER/perfile-*-windows-objects.tar.xz what links it with another elfutils.
 set -euo pipefail
 tree=$(cd "$(dirname "$0")/../.." && pwd)
 mkdir -p "$1"
@@ -13,8 +13,9 @@ jobs=${JOBS:-2}
 target=x86_64-w64-mingw32
 flags=(-mno-ms-bitfields -isystem "$tree/src/platform/windows/posix" -isystem "$prefix/include"
     -D_FILE_OFFSET_BITS=64 -D_POSIX_C_SOURCE=200809L -D__USE_MINGW_ANSI_STDIO=1)
-# The compiler judges formats by those of the C library, which are not the ones that are used.
-quiet=(-Wno-format -Wno-format-extra-args -Wno-float-conversion)
+# The compiler judges formats by those of the C library, which are not the ones that are used, and sees a buffer of no bytes
+# where there is none.
+quiet=(-Wno-stringop-overflow -Wno-format -Wno-format-extra-args -Wno-float-conversion)
 compiler=("$target-gcc-posix" "${flags[@]}") archiver=$target-ar
 . "$tree/packaging/sources.sh"
 
@@ -30,19 +31,38 @@ make_regex()
     describe regex "$(basename "$(unpacked musl)" | sed 's/musl-//')" regex
 }
 
+sources=(zlib libzstd elfutils libiberty xz-utils musl)
+complete=$prefix/complete-$(IFS=- && echo "${sources[*]}")
+
 libraries()
 {
-    fetch zlib libzstd elfutils musl
+    fetch "${sources[@]}"
     make_once zlib zlib
     make_once libzstd zstd
     make_once regex regex
     make_once libdw elfutils
-    touch "$prefix/complete"
+    make_once cxa-demangle demangler
+    make_once liblzma lzma
+    touch "$complete"
 }
 
 words()
 {
     printf "'%s', " "$@"
+}
+
+objects_name()
+{
+    basename "perfile-$(sed -n "s/^  version: '\(.*\)',/\1/p" "$tree/meson.build")-windows-objects.tar.xz" "${1:-}"
+}
+
+other_parts()
+{
+    cat <<END
+musl (regular expressions)|MIT|$(unpacked musl)COPYRIGHT
+mingw-w64 (the start of programs, and functions of C)|public domain, Zope Public License 2.1, MIT and BSD|/usr/share/doc/mingw-w64-common/copyright
+GCC (libgcc)|GPL-3.0-or-later with the GCC Runtime Library Exception 3.1|/usr/share/doc/gcc-mingw-w64-base/copyright
+END
 }
 
 # Nothing is run meanwhile: exe_wrapper only makes Meson content.
@@ -68,11 +88,11 @@ endian = 'little'
 END
 }
 
-[ -e "$prefix/complete" ] || libraries
+[ -e "$complete" ] || libraries
 if [ ! -e "$folder/build/build.ninja" ]; then
     cross_file >"$folder/cross.ini"
     meson setup "$folder/build" "$tree" --cross-file "$folder/cross.ini" --buildtype release -Doptimization=2 -Db_pie=false -Dsystem=read \
-        -Ddefault_library=static -Dman=disabled -Dcompletions=disabled -Dtests=disabled -Dcapstone=disabled -Dlzma=disabled -Dtui=disabled \
+        -Ddefault_library=static -Dman=disabled -Dcompletions=disabled -Dtests=disabled -Dcapstone=disabled -Dtui=disabled \
         -Dsqlite=disabled -Dopencsd=disabled >"$folder/setup.log" || {
         cat "$folder/setup.log"
         exit 1
@@ -81,3 +101,5 @@ fi
 say "the command"
 ninja -C "$folder/build" -j "$jobs" --quiet perfile.exe
 "$target-strip" -o "$folder/perfile.exe" "$folder/build/perfile.exe"
+notice "$folder/NOTICE"
+linked_again perfile.exe

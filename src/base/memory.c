@@ -20,6 +20,8 @@ static void *advise(void *pointer, size_t size)
     const uintptr_t page = HUGE_PAGE_BYTES, start = ((uintptr_t)pointer + page - 1) & ~(page - 1);
     if (pointer && size >= 2 * page)
         (void)madvise((void *)start, ((uintptr_t)pointer + size - start) & ~(page - 1), MADV_HUGEPAGE);
+#else
+    (void)size;
 #endif
     return pointer;
 }

@@ -136,7 +136,7 @@ size_t pf_machine_read_memory(const char *root, int32_t pid, uint64_t address, v
 int pf_machine_vdso(void)
 {
 #ifdef AT_SYSINFO_EHDR
-    const unsigned long address = getauxval(AT_SYSINFO_EHDR);
+    const uintptr_t address = getauxval(AT_SYSINFO_EHDR);
     const ElfW(Ehdr) *image = (const ElfW(Ehdr) *)address;
     if (!image)
         return -1;

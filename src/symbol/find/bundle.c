@@ -173,7 +173,7 @@ static const char *take_bytes(struct unpacking *u, const struct member *m, int f
     }
     if (left || p.unpacked != m->unpacked || p.crc != m->crc)
         return "it is damaged";
-    const struct timespec changed = {m->changed_ns / 1000000000, m->changed_ns % 1000000000};
+    const struct timespec changed = {m->changed_ns / 1000000000, (long)(m->changed_ns % 1000000000)};
     const struct timespec times[2] = {changed, changed};
     return ftruncate(fd, (off_t)m->unpacked) < 0 || futimens(fd, times) < 0 ? pf_error_text(errno) : NULL;
 }

@@ -38,10 +38,12 @@ const char *perfile_library_at(size_t index, const char **purpose, bool *found)
 #ifdef PF_STATIC
 
 /*
- * A static program must not load libraries: they would bring another C library along, mostly one of another version.
- * What perfile wants of them is linked in, and found here. Of libdebuginfod there is no static library: it is missing.
+ * A static program must not load libraries: they would bring another C library along, mostly one of another version; and
+ * WebAssembly and Windows do not have them. What perfile wants of them is linked in, and found here. Of libdebuginfod there
+ * is no static library: it is missing.
  */
 #define LIBSTDCXX(X) X("libstdc++", __cxa_demangle)
+#ifdef PF_HAVE_ARCHIVE
 #define LIBARCHIVE(X)                                                                                                  \
     X("libarchive", archive_read_new)                                                                                  \
     X("libarchive", archive_read_free)                                                                                 \
@@ -56,6 +58,9 @@ const char *perfile_library_at(size_t index, const char **purpose, bool *found)
     X("libarchive", archive_error_string)                                                                              \
     X("libarchive", archive_entry_pathname)                                                                            \
     X("libarchive", archive_entry_filetype)
+#else
+#define LIBARCHIVE(X)
+#endif
 #ifdef PF_HAVE_CAPSTONE
 #define LIBCAPSTONE(X)                                                                                                 \
     X("libcapstone", cs_open)                                                                                          \

@@ -1,0 +1,86 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Who has perfile for Windows or WebAssembly can link it with another elfutils: relink.py PERFILE FOLDER PROGRAM
+
+FOLDER is what ./dev windows or ./dev wasm makes, PROGRAM perfile.exe or perfile.js. The archive of objects is unpacked elsewhere, a text of
+elfutils is changed, and the program is linked again: it has that text, and reads symbols as PERFILE does.
+"""
+import os, pathlib, shutil, subprocess, sys, tarfile, tempfile
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path += [str(HERE.parent), str(HERE.parent / 'pgo')]
+import hermetic
+import made
+
+SKIPPED = 77
+OLD, NEW = b'"unknown error"', b'"no such error in a changed elfutils"'
+
+
+def find_runner(program):
+    if program.endswith('.js'):
+        return shutil.which('node')
+    return shutil.which('wine64') or shutil.which('/usr/lib/wine/wine64') or shutil.which('wine')
+
+
+def unpack(archive, folder):
+    with tarfile.open(archive) as files:
+        files.extractall(folder)
+    (root,) = folder.iterdir()
+    (source,) = root.glob('sources/elfutils_*.orig.tar.*')
+    with tarfile.open(source) as files:
+        files.extractall(root / 'sources')
+    return root
+
+
+def change(root):
+    (path,) = root.glob('sources/elfutils-*/libelf/elf_error.c')
+    before = path.read_bytes()
+    assert OLD in before, path
+    path.write_bytes(before.replace(OLD, NEW))
+
+
+def run_program(runner, program, package, words, folder):
+    environment = {**hermetic.environment(NO_COLOR='1'), 'WINEPREFIX': str(folder.parent / 'prefix'), 'WINEDEBUG': '-all', 'DISPLAY': '', 'HOME': str(folder.parent)}
+    environment = {name: value for name, value in environment.items() if name not in hermetic.WALLS}
+    if program.suffix == '.js':
+        shutil.copytree(package, folder.parent / 'npm')
+        shutil.copy(program, folder.parent / 'npm/command.mjs')
+        shutil.copy(program.with_suffix('.wasm'), folder.parent / 'npm/perfile.wasm')
+        words = [folder.parent / 'npm/perfile.mjs', *words]
+    else:
+        words = [program, *words]
+    return subprocess.run([runner, *map(str, words)], cwd=folder, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, check=False).stdout
+
+
+def main():
+    hermetic.settle()
+    perfile, built, name = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2]).resolve(), sys.argv[3]
+    archives, runner = sorted(built.glob('perfile-*-objects.tar.xz')), find_runner(name)
+    compiler = 'emcc' if name.endswith('.js') else 'x86_64-w64-mingw32-gcc-posix'
+    missing = None if archives else f'{built.name} has no objects'
+    missing = missing or next((f'{what} is missing' for what, found in ((compiler, shutil.which(compiler)), ('what runs it', runner)) if not found), None)
+    if missing:
+        sys.exit(print(f'skipped: relink: {missing}') or SKIPPED)
+    with tempfile.TemporaryDirectory() as text:
+        folder = pathlib.Path(text)
+        root = unpack(archives[-1], folder / 'archive')
+        assert (root / 'NOTICE').read_text().count('----') > 10, 'the licences are missing'
+        change(root)
+        program = folder / 'again' / name
+        program.parent.mkdir()
+        subprocess.run([root / 'relink.sh', program], check=True, env={**os.environ, 'HOME': text}, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        linked = program.with_suffix('.wasm') if program.suffix == '.js' else program
+        assert NEW.strip(b'"') in linked.read_bytes(), 'it is linked with the elfutils that was there before'
+        work = folder / 'work'
+        (work / 'root/made').mkdir(parents=True)
+        (work / 'root' / made.PATH[1:]).write_bytes(made.elf(5))
+        (work / 'plain.data').write_bytes(made.recording([[(7, 8), (11, 5)], [(15, 0), (7, 12)]]))
+        words = ['report', '--stdio', '--symfs', 'root', 'plain.data']
+        native = subprocess.run([perfile, *words], cwd=work, env=hermetic.environment(NO_COLOR='1'), stdout=subprocess.PIPE, check=True).stdout
+        other = run_program(runner, program, built / 'npm', words, work)
+        assert b'leaf' in native and other == native, (other, native)
+    print(f'{name} was linked again')
+
+
+if __name__ == '__main__':
+    main()
