@@ -81,8 +81,7 @@ int pf_stat_metrics_add_events(char **events, const char *lines)
     for (size_t bytes; lines && *lines && !status; lines += bytes + (lines[bytes] == '\n')) {
         const size_t name = strcspn(lines, "=\n"), i = find_metric(lines, name);
         bytes = strcspn(lines, "\n");
-        if (i < COUNT_OF(metrics) && bytes > name &&
-            is_text(metrics[i].expression, lines + name + 1, bytes - name - 1))
+        if (i < COUNT_OF(metrics) && bytes > name && is_text(metrics[i].expression, lines + name + 1, bytes - name - 1))
             status = add_events(events, metrics[i].events);
     }
     return status;
@@ -128,7 +127,8 @@ static int take_event(void *context, const struct perfile_known_event *event)
     const char *slash = strchr(event->name, '/');
     const char *name = slash ? slash + 1 : event->name;
 
-    wanted->found |= strncmp(name, wanted->name, wanted->bytes) == 0 && (!name[wanted->bytes] || name[wanted->bytes] == '/');
+    wanted->found |=
+        strncmp(name, wanted->name, wanted->bytes) == 0 && (!name[wanted->bytes] || name[wanted->bytes] == '/');
     return wanted->found;
 }
 

@@ -40,7 +40,8 @@ static struct pf_basic_block *block_of(struct pf_basic_blocks *blocks, uint32_t 
                                          .end_frame = end_frame,
                                          .start = PF_BLOCK_NO_START,
                                          .end = end};
-    if (block.start_frame == UINT32_MAX || blocks->count == UINT32_MAX || !pf_pairs_put(&blocks->index, event, end_frame, number) ||
+    if (block.start_frame == UINT32_MAX || blocks->count == UINT32_MAX ||
+        !pf_pairs_put(&blocks->index, event, end_frame, number) ||
         !PF_APPEND(blocks->allocator, blocks->items, blocks->count, blocks->capacity, block))
         return NULL;
     return &blocks->items[number];

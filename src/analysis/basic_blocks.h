@@ -27,8 +27,8 @@ struct pf_basic_block {
 struct pf_block_event {
     const struct perfile_event *event; /* NULL: no samples */
     uint64_t samples, branches;
-    uint64_t cycles;  /* of all branches, also those in code without a symbol */
-    double averages;  /* the sum of what each block takes on average */
+    uint64_t cycles; /* of all branches, also those in code without a symbol */
+    double averages; /* the sum of what each block takes on average */
 };
 
 /* Zeroes may be closed, too. */

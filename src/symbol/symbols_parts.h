@@ -106,8 +106,8 @@ struct pf_symbols {
     bool kernel_tried; /* for its modules */
     struct pf_debuginfod debuginfod;
     struct pf_embedded embedded;
-    struct pf_jit *jit;              /* may be NULL */
-    struct pf_live_code *live_code;  /* by a hash; NULL: not asked for yet */
+    struct pf_jit *jit;             /* may be NULL */
+    struct pf_live_code *live_code; /* by a hash; NULL: not asked for yet */
 };
 
 /* NULL: there is no such module. */

@@ -44,8 +44,8 @@ static void put_line(struct blocks_view *view, struct pf_vector *vector, bool of
         return;
     }
     view->text.used = 0;
-    pf_basic_block_put_line(&view->blocks, view->block, of_start,
-                            view->source.table->complete.symbols.full_source_path, &view->text);
+    pf_basic_block_put_line(&view->blocks, view->block, of_start, view->source.table->complete.symbols.full_source_path,
+                            &view->text);
     pf_set_u32(vector, pf_dictionary_put(&vector->dictionary, view->text.data, view->text.used));
 }
 
@@ -84,8 +84,9 @@ static const struct pf_column columns[] = {
     PF_REQUIRED(average, F64, "cycles", "Cycles each time, on average."),
     PF_REQUIRED(count, U64, "", "How often the branch was taken, in branch stacks."),
     PF_REQUIRED(function, TEXT, "", "Function that the block is in."),
-    PF_COLUMN(start, U64, "bytes",
-              "Offset of its start in the function, the lowest of those seen; null: the branch before was in other code."),
+    PF_COLUMN(
+        start, U64, "bytes",
+        "Offset of its start in the function, the lowest of those seen; null: the branch before was in other code."),
     PF_REQUIRED(end, U64, "bytes", "Offset of the branch that ends it."),
     PF_COLUMN(start_line, TEXT, "", "Source line of its start; null: not known."),
     PF_COLUMN(end_line, TEXT, "", "Source line of its end; null: not known."),

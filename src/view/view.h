@@ -70,7 +70,7 @@ struct pf_view {
     bool (*column_at)(size_t index, struct pf_column *column);
     const char *own_key;              /* in perfile_table_options.keys: the key for which its rows differ; NULL: none */
     const struct pf_view *by_own_key; /* the view that has these rows; NULL: this one */
-    bool reads_aux;      /* its rows are of AUX data: these are not left out */
+    bool reads_aux;                   /* its rows are of AUX data: these are not left out */
     const char *answers; /* the columns that stay on a narrow terminal: "avg_ns,max_ns"; NULL: the first time or size */
     unsigned not_filtered; /* PF_FILTER_...: parts of a filter that say nothing about its rows, and are refused */
     /* Of its state, which is zeroed but for the table that it begins with; 0: there is a state before it is opened. */

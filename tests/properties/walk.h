@@ -33,7 +33,8 @@ static inline bool walk_chooses(const char *path)
 static inline int walk_entry(const char *path, const struct stat *status, int flag, struct FTW *at)
 {
     (void)at;
-    if (flag == FTW_F && status->st_size > 16 && !strstr(path, "/expect/") && walk_chooses(path) && (!walk.wants || walk.wants(path, status)))
+    if (flag == FTW_F && status->st_size > 16 && !strstr(path, "/expect/") && walk_chooses(path) &&
+        (!walk.wants || walk.wants(path, status)))
         walk.try_all(path);
     return 0;
 }

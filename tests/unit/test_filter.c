@@ -245,10 +245,9 @@ static void what_is_not_stated_passes(void **state)
     assert_true(pf_filter_passes(&filter, &other));
     notify[0] = 0;
     pf_filter_notify(&filter, report_notes, NULL);
-    assert_string_equal(
-        notify, "samples without a time, which the filter by time keeps: 2\n"
-                "samples without a CPU, which the filter by CPU keeps: 1\n"
-                "samples without a process and thread, which the filters by these keep: 2\n");
+    assert_string_equal(notify, "samples without a time, which the filter by time keeps: 2\n"
+                                "samples without a CPU, which the filter by CPU keeps: 1\n"
+                                "samples without a process and thread, which the filters by these keep: 2\n");
     pf_filter_close(&filter);
 }
 

@@ -133,8 +133,7 @@ const char *pf_report_access_group_at(size_t index, const char **doc)
 size_t pf_report_access_columns(const char *word, size_t bytes, bool snoop, enum pf_column_number *first)
 {
     for (size_t i = 0; i < PF_COUNT(groups); i++) {
-        if (strlen(groups[i].name) != bytes || memcmp(groups[i].name, word, bytes) != 0 ||
-            (i == GROUP_snoop && !snoop))
+        if (strlen(groups[i].name) != bytes || memcmp(groups[i].name, word, bytes) != 0 || (i == GROUP_snoop && !snoop))
             continue;
         size_t from = 0, count = 0;
         while (group_of[from] != i)
@@ -196,8 +195,7 @@ bool pf_report_class_occurs(const struct pf_report *report, const struct pf_repo
 static double share_of(const struct pf_report *report, const struct pf_report_row *row, uint32_t position, size_t class)
 {
     const uint64_t *sums = report->groups.classes + (size_t)(row->parts + position) * PF_REPORT_CLASSES;
-    return pf_report_percent(sums[class],
-                             pf_report_member(report, pf_report_event(report, row), position)->period);
+    return pf_report_percent(sums[class], pf_report_member(report, pf_report_event(report, row), position)->period);
 }
 
 void pf_report_put_class(const struct pf_report *report, const struct pf_report_row *row, size_t class,

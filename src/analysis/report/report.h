@@ -186,8 +186,8 @@ struct pf_report_texts {
 /* columns_memory.c, columns_types.c */
 struct pf_report_data {
     struct pf_data_types *types; /* NULL: no column has asked for them yet */
-    struct pf_pairs lines; /* module and position, or MEMORY and address, to the frame that represents it */
-    bool unmapped;         /* the address of an access is in no mapping */
+    struct pf_pairs lines;       /* module and position, or MEMORY and address, to the frame that represents it */
+    bool unmapped;               /* the address of an access is in no mapping */
 };
 
 struct pf_report_sockets {

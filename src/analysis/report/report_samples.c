@@ -56,8 +56,8 @@ int pf_report_open_profile(struct pf_report *report, struct perfile_error *error
                                           .switch_off = options->filter->switch_off,
                                           .shows_switches = options->filter->shows_switches,
                                           .counting = options->filter->counting};
-    const bool any = filter.time || filter.cpus || filter.events || filter.off_cpu || filter.switch_on ||
-                     filter.switch_off;
+    const bool any =
+        filter.time || filter.cpus || filter.events || filter.off_cpu || filter.switch_on || filter.switch_off;
     const bool decoded = report->keys.kept_count != 0 || report->branching.active || report->settings.by_weight ||
                          report->layout.by_cost || report->layout.by_class || report->layout.by_parallelism;
     struct pf_profile_options how = {

@@ -150,9 +150,9 @@ int pf_report_write_table(const struct pf_output *output, struct perfile_reader 
     const struct pf_table_output blocks = {.view = "blocks", .format = output->info.format};
     const struct pf_table_output maps = {.view = "maps", .format = output->info.format};
     const unsigned flags = options->report->flags;
-    return pf_table_output_write(flags & PERFILE_REPORT_MMAPS   ? &maps
-                                 : flags & PERFILE_REPORT_TASKS ? &threads
+    return pf_table_output_write(flags & PERFILE_REPORT_MMAPS    ? &maps
+                                 : flags & PERFILE_REPORT_TASKS  ? &threads
                                  : flags & PERFILE_REPORT_BLOCKS ? &blocks
-                                                                : &rows,
+                                                                 : &rows,
                                  reader, options, out, error);
 }

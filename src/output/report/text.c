@@ -242,8 +242,8 @@ static int write_report(struct perfile_reader *reader, const struct perfile_outp
     struct pf_report_text table = {.report = &report, .out = out};
     if (options->header & PERFILE_HEADER_ONLY)
         return pf_header_put_only(reader, &header, out, error);
-    const bool is_list = options->report->flags & (PERFILE_REPORT_STATS | PERFILE_REPORT_TASKS | PERFILE_REPORT_MMAPS |
-                                                   PERFILE_REPORT_BLOCKS);
+    const bool is_list = options->report->flags &
+                         (PERFILE_REPORT_STATS | PERFILE_REPORT_TASKS | PERFILE_REPORT_MMAPS | PERFILE_REPORT_BLOCKS);
     if (is_list && options->header & PERFILE_HEADER_FIRST) {
         const int headed_list = pf_header_put(reader, &header, out, error);
         if (headed_list < 0)
