@@ -145,9 +145,10 @@ static const struct pf_option symbol_options[] = {
            "The largest file to download from these servers [2G]; the limit for all files is four times that."),
     PF_FLAG("no-demangle", 0, PF_AT(symbols.no_demangle),
             "Names of functions as in the symbol tables and debug info: _ZN3foo3barEv, not foo::bar()."),
-    PF_FLAG("no-names", 0, PF_AT(symbols.no_names),
-            "Leave addresses in programs and libraries as offsets in these files, for servers that look up names: pprof "
-            "and otlp then have mappings with build ids, and no functions. The kernel and JIT code keep their names."),
+    PF_FLAG(
+        "no-names", 0, PF_AT(symbols.no_names),
+        "Leave addresses in programs and libraries as offsets in these files, for servers that look up names: pprof "
+        "and otlp then have mappings with build ids, and no functions. The kernel and JIT code keep their names."),
     PF_ROW(FILE, "vmlinux", 'k', "FILE", PF_AT(symbols.vmlinux), "The kernel's ELF file with symbols."),
     PF_ROW(FILE, "kallsyms", 0, "FILE", PF_AT(symbols.kallsyms),
            "A copy of /proc/kallsyms of the machine that made the recording."),

@@ -115,9 +115,8 @@ PERFILE_API PERFILE_MUST_CHECK int perfile_builder_add(struct perfile_builder *b
  * Moves what was added into a profile, which is the caller's (perfile_profile_close): any number of threads may read
  * it. The builder can only be closed then. Errors: ARGUMENT (it has finished), MEMORY.
  */
-PERFILE_API PERFILE_MUST_CHECK int perfile_builder_finish(struct perfile_builder *builder,
-                                                          struct perfile_profile **profile,
-                                                          struct perfile_error *error);
+PERFILE_API PERFILE_MUST_CHECK int
+perfile_builder_finish(struct perfile_builder *builder, struct perfile_profile **profile, struct perfile_error *error);
 
 #ifdef __cplusplus
 }

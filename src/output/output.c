@@ -131,10 +131,10 @@ static int check_profile(const struct pf_output *output, const struct perfile_re
                          const struct perfile_output_options *options, struct perfile_error *error)
 {
     const bool is_asked = !strcmp(output->info.kind, "export") && options->exports->profile;
-    const char *why = !is_asked                  ? NULL
-                      : reader                   ? "a profile is written instead of a recording: the reader must be NULL"
-                      : options->more_count      ? "a profile is written alone: merge it with the others first"
-                      : options->exports->keys   ? "the rows of a profile have the keys that it was made with"
+    const char *why = !is_asked                ? NULL
+                      : reader                 ? "a profile is written instead of a recording: the reader must be NULL"
+                      : options->more_count    ? "a profile is written alone: merge it with the others first"
+                      : options->exports->keys ? "the rows of a profile have the keys that it was made with"
                       : !output->takes_a_profile ? "a profile has only sums: this format needs the recording"
                                                  : NULL;
     return why ? pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "output", "%s: %s", output->info.format, why)

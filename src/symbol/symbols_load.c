@@ -178,8 +178,8 @@ static void load_elf(struct pf_symbols *symbols, struct pf_module_data *module)
     if (symbols->find.no_names && module->kind == PF_MODULE_ELF)
         (void)(path && pf_segment_table_from_elf(path, symbols->allocator, &module->table, NULL) == 0);
     else if (path && (pf_symbol_table_from_elf(path, module->debug, symbols->allocator, &module->table, NULL) == 0 ||
-                 pf_symbol_table_from_elf(path, NULL, symbols->allocator, &module->table, NULL) == 0 ||
-                 pf_symbol_table_from_pe(path, symbols->allocator, &module->table, NULL) == 0))
+                      pf_symbol_table_from_elf(path, NULL, symbols->allocator, &module->table, NULL) == 0 ||
+                      pf_symbol_table_from_pe(path, symbols->allocator, &module->table, NULL) == 0))
         module->public.path = path;
     pf_found_close(&found);
 }

@@ -84,6 +84,9 @@ class Needs:
         lib.perfile_symbolizer_add(symbolizer, byref(binary), byref(ctypes.c_uint32()), None)
         return symbolizer
 
+    def builder(self):
+        return made(lib.perfile_builder_open, None)
+
     def table(self):
         return made(lib.perfile_table_open, self.reader, b'samples', None)
 

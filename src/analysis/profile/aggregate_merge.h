@@ -8,12 +8,13 @@
 struct pf_merge {
     struct pf_aggregate *into;
     const struct perfile_profile *from;
-    uint32_t *numbers[PF_AGGREGATE_INDEXED]; /* by kind: from a number there to that here; NULL before _list and _open */
+    uint32_t
+        *numbers[PF_AGGREGATE_INDEXED]; /* by kind: from a number there to that here; NULL before _list and _open */
 };
 
 /* Merges the items of a kind; those that they refer to were merged before. False when out of memory. */
 bool pf_merge_list(struct pf_merge *merge, enum pf_aggregate_kind kind);
-/* Of a kind that is merged one by one: all numbers are NONE. False when out of memory. */
+/* Of a kind that is merged one by one: all numbers begin as NONE. False when out of memory. */
 bool pf_merge_open(struct pf_merge *merge, enum pf_aggregate_kind kind);
 /* Merges one item; the caller keeps its number. NONE when out of memory. */
 uint32_t pf_merge_item(struct pf_merge *merge, enum pf_aggregate_kind kind, size_t number);

@@ -36,8 +36,8 @@ static bool add_frame(struct symbolizing *s, struct expansion *made, uint32_t nu
 {
     if (!made->count++)
         made->first = (uint32_t)s->frame_count;
-    return number != PF_AGGREGATE_NONE && PF_APPEND(s->merge.into->allocator, s->frames, s->frame_count,
-                                                    s->frame_capacity, number);
+    return number != PF_AGGREGATE_NONE &&
+           PF_APPEND(s->merge.into->allocator, s->frames, s->frame_count, s->frame_capacity, number);
 }
 
 /* The frame as it is. */
@@ -47,8 +47,7 @@ static bool keep_frame(struct symbolizing *s, uint32_t number, struct expansion 
     uint32_t *function = &s->merge.numbers[PF_AGGREGATE_FUNCTIONS][frame->function];
     if (*function == PF_AGGREGATE_NONE)
         *function = pf_merge_item(&s->merge, PF_AGGREGATE_FUNCTIONS, frame->function);
-    return *function != PF_AGGREGATE_NONE &&
-           add_frame(s, made, pf_merge_item(&s->merge, PF_AGGREGATE_FRAMES, number));
+    return *function != PF_AGGREGATE_NONE && add_frame(s, made, pf_merge_item(&s->merge, PF_AGGREGATE_FRAMES, number));
 }
 
 /* The module gets the path of the file whose symbols are used. */
@@ -128,8 +127,8 @@ static int look_up(struct symbolizing *s, const struct pf_aggregate_frame *frame
     int result = add_binary(s, function->module, &binary, error);
     if (result < 0)
         return result;
-    result = perfile_symbolizer_find(s->symbolizer, binary, frame->file_offset - !is_exact, PERFILE_SYMBOLIZE_OFFSET,
-                                     error);
+    result =
+        perfile_symbolizer_find(s->symbolizer, binary, frame->file_offset - !is_exact, PERFILE_SYMBOLIZE_OFFSET, error);
     return result >= 0 && !note_module(s, function->module, binary) ? pf_fail_memory(error, "profile") : result;
 }
 
@@ -221,8 +220,8 @@ static int add_rows(struct symbolizing *s, struct perfile_error *error)
 /* What stays as it is. */
 static bool take_rest(struct symbolizing *s)
 {
-    static const enum pf_aggregate_kind kinds[] = {PF_AGGREGATE_EVENTS,  PF_AGGREGATE_MODULES, PF_AGGREGATE_THREADS,
-                                                   PF_AGGREGATE_COMMS,   PF_AGGREGATE_TAGS,    PF_AGGREGATE_KEYS};
+    static const enum pf_aggregate_kind kinds[] = {PF_AGGREGATE_EVENTS, PF_AGGREGATE_MODULES, PF_AGGREGATE_THREADS,
+                                                   PF_AGGREGATE_COMMS,  PF_AGGREGATE_TAGS,    PF_AGGREGATE_KEYS};
     const struct pf_aggregate_list *lists = s->merge.from->lists;
     const struct perfile_allocator *allocator = s->merge.into->allocator;
     bool fine = pf_merge_open(&s->merge, PF_AGGREGATE_FUNCTIONS) && pf_merge_open(&s->merge, PF_AGGREGATE_NODES);

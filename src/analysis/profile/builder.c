@@ -188,12 +188,12 @@ static int add_function(struct perfile_builder *builder, struct pf_aggregate_fun
     if (!made->label || !*made->label)
         made->label =
             pf_label_of_frame(&labels, made->name, module ? module->name : NULL, made->kind == PERFILE_FRAME_JIT);
-    const int result = !made->label
-                           ? pf_fail_memory(error, "builder")
-                           : number_item(builder, PF_AGGREGATE_FUNCTIONS, made,
-                                         (const char **const[]){&made->name, &made->raw_name, &made->label, &made->file,
-                                                                NULL},
-                                         number, error);
+    const int result =
+        !made->label
+            ? pf_fail_memory(error, "builder")
+            : number_item(builder, PF_AGGREGATE_FUNCTIONS, made,
+                          (const char **const[]){&made->name, &made->raw_name, &made->label, &made->file, NULL}, number,
+                          error);
     pf_arena_close(&labels);
     return result;
 }

@@ -24,7 +24,7 @@ enum { MAX_BYTES = 100000000, SAMPLE_BYTES = 6 };
 struct track {
     uint32_t event;
     uint32_t thread; /* PERFILE_NO_ID: all, of a profile that does not keep them apart */
-    uint32_t rank; /* its position in the file */
+    uint32_t rank;   /* its position in the file */
     uint64_t weight, samples;
 };
 
@@ -445,7 +445,7 @@ static void report_notes(const struct scope *scope)
         pf_export_notify(scope->options, "equal stacks of a thread were added up, and are in no order of time: %s",
                          scope->options->exports->profile ? "a profile has only sums"
                          : scope->options->more_count     ? "there are several recordings"
-                                                          : "with every sample the file would be too large for browsers");
+                                                      : "with every sample the file would be too large for browsers");
 }
 
 /* Takes the profile. */

@@ -176,8 +176,8 @@ int pf_flame_recording_of_profile(struct pf_flame_recording *g, const struct per
     const struct perfile_flame_options *flame = options->flame;
     struct profiled p = {.g = g, .profile = profile};
     *g = (struct pf_flame_recording){.allocator = pf_allocator_or_default(options->allocator), .options = options};
-    const struct pf_bottom_options bottom = {g->allocator, flame->by ? flame->by : usual_levels(profile), flame->time_quantum, NULL,
-                                             profile};
+    const struct pf_bottom_options bottom = {g->allocator, flame->by ? flame->by : usual_levels(profile),
+                                             flame->time_quantum, NULL, profile};
     int result = pf_bottom_open(&g->bottom, &bottom, error);
     if (result == 0)
         result = choose_event(&p, error);
