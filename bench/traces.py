@@ -90,18 +90,23 @@ PT_TASKS = [
 
 
 def make_pt(folder, megabytes):
-    """Rounds of the loop, each with a time and its nine results; a PSB after LOOP_PSB of them. Returns how many there are."""
+    """
+    Rounds of the loop, each with a time and its nine results; a PSB before LOOP_PSB of them, which begin at a multiple of
+    65,536 ns: so only few bytes differ from one PSB to the next. Returns how many rounds there are, and the last time.
+    """
     calls.write_program(folder, LOOP, {'start': calls.TEXT, 'g': calls.TEXT + 16}, 16)
-    each, now = 8 + 2, calls.FIRST_NS
-    start = b'\x71' + struct.pack('<Q', calls.TEXT)[:6]
+    start = struct.pack('<Q', calls.TEXT)[:6]
     results = b'\xbe\x14'  # 0 1 1 1 1 1, 0 1 0
-    pieces, rounds, size = [], 0, 0
+    piece = bytearray(b''.join(calls.tsc(LOOP_NS * (i + 1)) + results for i in range(LOOP_PSB)))
+    pieces, rounds, size, now = [], 0, 0, 1 << 20
     while size < megabytes * 1000000:
-        head = calls.psb(now)[:-2] + (b'\x7d' + struct.pack('<Q', calls.TEXT)[:6] if rounds else b'') + b'\x02\x23' + (b'' if rounds else start)
-        times = (calls.tsc(now + LOOP_NS * (i + 1)) for i in range(LOOP_PSB))
-        pieces.append(head + b''.join(moment + results for moment in times))
-        rounds, now, size = rounds + LOOP_PSB, now + LOOP_NS * LOOP_PSB, size + len(head) + each * LOOP_PSB
-    calls.write(folder / 'perf.data', b''.join(pieces) + b'\x01', [(calls.FIRST_NS, 1000)], now)
+        for byte in range(2, 5):
+            piece[1 + byte::10] = bytes([now >> 8 * byte & 0xff]) * LOOP_PSB
+        psb = calls.psb(now)
+        pieces.append(psb[:-2] + b'\x7d' + start + psb[-2:] if rounds else psb + b'\x71' + start)
+        pieces.append(bytes(piece))
+        rounds, now, size = rounds + LOOP_PSB, now + (1 << 16), size + len(pieces[-2]) + len(piece)
+    calls.write(folder / 'perf.data', b''.join(pieces) + b'\x01', [(1 << 20, 1000)], now)
     return rounds, now
 
 
