@@ -26,7 +26,7 @@ const SCREENS = [
 ];
 const VIEWS = ["flame", "table", "tree", "tracks", "chart", "heat"],
   MORE = { codehtml: ["code", "code&listing=lines", "code&code=2", "code&fn=9999"], reporthtml: ["report", "report&keys=dso", "report&by=3&up=1"],
-    branchhtml: ["branches", "branches&branchBy=2&search=entry"], offhtml: ["flame&measure=both", "table&measure=blocked", "tree&measure=all", "heat&measure=preempted", "chart&cpu=0", "tracks", "tracks&time=1000000000-3000000000"],
+    branchhtml: ["branches", "branches&branchBy=2&search=entry"], memoryhtml: ["memory", "memory&memoryBy=line"], offhtml: ["flame&measure=both", "table&measure=blocked", "tree&measure=all", "heat&measure=preempted", "chart&cpu=0", "tracks", "tracks&time=1000000000-3000000000"],
     diffhtml: [...VIEWS, "flame&widths=before&time=1000000000-3000000000"] };
 /* The screens of other forms: each kind once. */
 const FEW_SCREENS = ["light", "dark", "forced colours", "400 px", "400 %"];

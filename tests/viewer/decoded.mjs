@@ -488,6 +488,23 @@ function compareBranches(recording, page) {
   check(`${what}: of all rows`, branches.rows.reduce((sum, row) => sum + row[at("self")], 0) === counts.reduce((a, b) => a + b, 0), [branches.rows, counts]);
 }
 
+/* Memory accesses by where the data came from: as many, and as long together, as `mem report` has them; there, those of stores
+ * without a latency count as 1. */
+function compareMemory(recording, ...options) {
+  const { memory } = decode(pageOf(recording, ...options)).data,
+    wanted = JSON.parse(ask("mem", "report", "--sort", "mem", "--format", "json", ...options, recording)),
+    sums = new Map();
+  const add = ({ columns, rows }, cost) => rows.forEach(row => {
+    const at = name => row[columns.findIndex(column => column.name === name)], key = `${at("event")} ${at("mem")}`;
+    const [samples, own] = sums.get(key) || [0, 0], sign = cost ? 1 : -1;
+    sums.set(key, [samples + sign * at("samples"), own + sign * (cost ? at("samples") * (at(cost) || 1) : at("self"))]);
+  });
+  add(memory, "weight1");
+  const found = sums.size;
+  add(wanted, "");
+  check(`${recording}: memory accesses`, found > 1 && sums.size === found && [...sums.values()].every(([samples, cost]) => samples === 0 && Math.abs(cost) < 1e-6), [...sums]);
+}
+
 /* B7: instructions have the samples of what is selected, as the table of a range of time has them. */
 function compareCode(recording) {
   const { data, answers } = decode(pageOf(recording, "--symfs", dirname(recording), "--code")), { span, first } = data;
@@ -678,7 +695,9 @@ async function comparePages(recording, options) {
   comparePair(recording, recording, both);
 }
 
-const inputs = recordings.map(path => (path.endsWith(".golden") ? assembled(basename(path, ".golden"), readFileSync(path, "utf8")) : path));
+/* Traces have samples only with --itrace. */
+const isTrace = path => /arm-spe/.test(path),
+  inputs = recordings.filter(path => !isTrace(path)).map(path => (path.endsWith(".golden") ? assembled(basename(path, ".golden"), readFileSync(path, "utf8")) : path));
 if (assemble) inputs.push(assembled("wakes", wakeUps(5000)), assembled("counted", counted()), assembled("clock", clockAndSwitches(1)), assembled("deep", deepStacks(), ["--big-endian"]), damaged(recordings[0]));
 for (const recording of inputs) {
   const rows = [...reportedSums(recording, ["--no-children"]).sums].sort((a, b) => b[1][0] - a[1][0]);
@@ -725,6 +744,8 @@ if (assemble) {
   }
 }
 for (const recording of recordings.filter(path => /jit\.perf/.test(path))) compareCode(recording);
+for (const recording of recordings.filter(path => /mem-made/.test(path))) compareMemory(recording);
+for (const recording of recordings.filter(isTrace)) compareMemory(recording, "--itrace=M");
 check("some reports are of branches", !inputs.some(path => /branches/.test(path)) || seen.branches, seen);
 check("some lanes are too long", !assemble || seen.thinned, seen);
 check("some pages have joined samples and cut stacks", !assemble || (seen.joined && seen.cut), seen);

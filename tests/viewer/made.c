@@ -6,7 +6,7 @@
  *     made FORM hostile       names that try to break out
  * FORM: folded, svg, icicle, reverse, diff, html, diffhtml, offhtml (diffhtml of a clock, with times off CPU),
  * reversehtml, cuthtml (of few nodes), codehtml (with code), reporthtml (which opens with the rows of a report, and has
- * code), branchhtml (with rows of branches). Comparisons are made with other stacks.
+ * code), branchhtml (with rows of branches), memoryhtml (with those of memory accesses). Comparisons are made with other stacks.
  */
 #include "output/flame/flame.h"
 #include "output/flame/page.h"
@@ -429,6 +429,18 @@ static int write_form(struct made *made, const char *form, const struct pf_flame
     if (strcmp(form, "branchhtml") == 0) {
         html.branches = branches;
         html.branch_bytes = sizeof(branches) - 1;
+    }
+    static const char accesses[] =
+        "{\"columns\":[{\"name\":\"event\"},{\"name\":\"overhead\"},{\"name\":\"mem\"},{\"name\":\"symbol\"},"
+        "{\"name\":\"srcline\"},{\"name\":\"weight_class\"},{\"name\":\"weight1\"},{\"name\":\"address\"},"
+        "{\"name\":\"samples\"}],\"rows\":["
+        "[\"cycles:u\",60,\"L1 hit\",\"parse\",\"a.c:7\",4,5.5,null,6],"
+        "[\"cycles:u\",20,\"L1 hit\",\"</script><b>next\",\"a.c:9\",16,20,null,2],"
+        "[\"cycles:u\",10,\"RAM hit\",null,\"b[10]\",256,300,16,1]],"
+        "\"events\":[{\"event\":\"cycles:u\",\"samples\":10,\"period\":10}]}";
+    if (strcmp(form, "memoryhtml") == 0) {
+        html.memory = accesses;
+        html.memory_bytes = sizeof(accesses) - 1;
     }
     if (strncmp(form, "code", 4) == 0 || html.report)
         return write_page(made, set, &html, text);

@@ -670,6 +670,37 @@ async function testTouch(browser) {
   equal("no error", page.errors.join("; "), "");
 }
 
+/* Latencies of memory accesses: by source, function and line; the histogram is that of the row that keys choose. */
+async function testMemory(browser) {
+  const page = await browser.page(400, 800);
+  await page.open("file://" + make("memoryhtml", 300) + "#view=memory");
+  await page.settle();
+  const rows = id => page.evaluate(`[...document.querySelectorAll('#${id} tbody tr')].map(r => [...r.cells].map(c => c.textContent).join(" "))`);
+  equal("rows by data source", await rows("memory"), ["100.00% 9 41.4 All accesses", "80.43% 1 300.0 RAM hit", "19.57% 8 9.1 L1 hit"]);
+  equal("latencies of all", await rows("latencies"),
+    ["4 – 7 6 66.67%", "8 – 15 0 0.00%", "16 – 31 2 22.22%", "32 – 63 0 0.00%", "64 – 127 0 0.00%", "128 – 255 0 0.00%", "256 – 511 1 11.11%"]);
+  like("what is left out is said", await page.text("#memorynote"), /^10 samples.* 1 samples are of rows that are left out\.$/);
+  await page.evaluate("document.querySelector('#memory tbody tr').focus()");
+  await page.key("ArrowDown");
+  await page.key("ArrowDown");
+  equal("keys choose another row", await rows("latencies"), ["4 – 7 6 75.00%", "8 – 15 0 0.00%", "16 – 31 2 25.00%"]);
+  equal("whose name is said", await page.evaluate("document.querySelector('#latencies').caption.textContent"), "Latencies of L1 hit");
+  for (const [by, wanted] of [["function", ["RAM", "</script><b>next", "parse"]], ["line", ["b[10]", "a.c:9", "a.c:7"]]]) {
+    await page.evaluate(`(() => { const e = document.getElementById("memoryby"); e.value = "${by}"; e.dispatchEvent(new Event("change")); })()`);
+    await page.settle();
+    const names = (await page.evaluate("[...document.querySelectorAll('#memory tbody tr')].map(r => r.cells[3].textContent)")).slice(1);
+    equal(`rows by ${by}`, names.sort(), wanted.map(name => name === "RAM" ? "0x10" : name).sort());
+    like("which the address has", await page.evaluate("location.hash"), new RegExp(`memoryBy=${by}`));
+  }
+  await page.key("/");
+  await page.type("9");
+  await page.settle();
+  equal("a search finds rows", await rows("memory"), ["100.00% 9 41.4 All accesses", "10.72% 2 20.0 a.c:9"]);
+  equal("nothing is wider than the page", await page.evaluate("document.documentElement.scrollWidth <= 400"), true);
+  equal("no error", page.errors.join("; "), "");
+  if (pictures) await page.picture(join(pictures, "memory.png"));
+}
+
 /* Rows of branches: first, whole, in any order; other views have samples. */
 async function testBranches(browser) {
   const page = await browser.page();
@@ -1397,6 +1428,7 @@ try {
     [testTouch],
     [testZoomed],
     [testBranches],
+    [testMemory],
     [testInlined],
     [testTwoTracks],
     [testBackground],

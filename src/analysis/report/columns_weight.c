@@ -3,6 +3,12 @@
 #include "analysis/report/columns.h"
 #include "base/bytes.h"
 
+static uint64_t class_of(uint64_t cost)
+{
+    enum { HIGHEST = 63 };
+    return cost ? UINT64_C(1) << (HIGHEST - __builtin_clzll(cost)) : 0;
+}
+
 #define COST(id, value)                                                                                                \
     void pf_take_##id(struct pf_report *report, struct pf_report_keyed *keyed, const struct pf_profile_sample *sample) \
     {                                                                                                                  \
@@ -10,6 +16,7 @@
         keyed->values[PF_VALUE_##id] = value;                                                                          \
     }
 COST(local_weight, pf_field_weight(sample->decoded))
+COST(weight_class, class_of(pf_field_weight(sample->decoded)))
 COST(weight, pf_field_weight(sample->decoded))
 COST(local_ins_lat, pf_field_ins_lat(sample->decoded))
 COST(ins_lat, pf_field_ins_lat(sample->decoded))

@@ -26,7 +26,7 @@ static int read_quietly(struct pf_text *text, struct perfile_reader *reader,
     symbols.trouble = NULL;
     report.call_graph = NULL;
     report.columns = 0;
-    report.top = report.top && report.top < PF_FLAME_BRANCH_ROWS ? report.top : PF_FLAME_BRANCH_ROWS;
+    report.top = report.top && report.top < PF_FLAME_ROWS ? report.top : PF_FLAME_ROWS;
     all.symbols = &symbols;
     all.report = &report;
     all.unmatched = NULL;
@@ -45,4 +45,32 @@ int pf_flame_branches_open(struct pf_text *text, struct perfile_reader *reader,
     if (pf_text_open(text, options->allocator, NULL, NULL) < 0)
         return pf_fail_memory(error, "report");
     return read_quietly(text, reader, options, error);
+}
+
+bool pf_flame_memory_look(struct perfile_reader *reader)
+{
+    enum { SOURCE = PERFILE_SAMPLE_DATA_SRC, COST = PERFILE_SAMPLE_WEIGHT | PERFILE_SAMPLE_WEIGHT_STRUCT };
+    bool found = false;
+    for (size_t i = 0; i < perfile_event_count(reader) && !found; i++) {
+        const uint64_t parts = perfile_event_get(reader, i)->attr->sample_type;
+        found = parts & SOURCE && parts & COST;
+    }
+    return found && perfile_reader_rewind(reader, NULL) == 0;
+}
+
+int pf_flame_memory_open(struct pf_text *text, struct perfile_reader *reader,
+                         const struct perfile_output_options *options, struct perfile_error *error)
+{
+    struct perfile_report_options report = PERFILE_REPORT_OPTIONS_INIT;
+    struct perfile_output_options all = *options;
+    report.flags = PERFILE_REPORT_NO_BRANCHES | PERFILE_REPORT_NO_CHILDREN;
+    report.sort = "mem,symbol,srcline,weight_class,weight1";
+    report.dsos = options->report->dsos;
+    report.symbols = options->report->symbols;
+    report.max_stack = options->report->max_stack;
+    all.report = &report;
+    all.fields = NULL;
+    if (pf_text_open(text, options->allocator, NULL, NULL) < 0)
+        return pf_fail_memory(error, "report");
+    return read_quietly(text, reader, &all, error);
 }

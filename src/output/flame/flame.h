@@ -150,6 +150,8 @@ struct pf_html_options {
     const char *report;   /* it opens with the rows of a report: an object, see outputs.c; NULL: no report */
     const char *branches; /* it opens with these rows, see branches.h; NULL: none */
     size_t branch_bytes;
+    const char *memory; /* rows of memory accesses; NULL: none */
+    size_t memory_bytes;
     const char *code; /* of functions, as code.h makes it; NULL: none */
     size_t code_bytes;
     const struct perfile_annotate_options *code_choice; /* it opens with the code of these; NULL: with the graph */

@@ -22,6 +22,7 @@
  *                       they have no text, but a value: zigzag of what was added to the one before
  *     totals.*          of a cut tree, for each event and function: function, self, total
  *     branches          JSON: a report of branches, as `perfile report --format json` has it
+ *     memory            the same of memory accesses: --sort mem,symbol,srcline,weight_class,weight1
  *     code              JSON: see code.c
  * A comparison of several recordings has "verdicts": two texts with a letter for each function of the set, itself and
  * with callees: u, s, m, l, or - for none. A page that is compared with another recording has before.stacks,
@@ -851,6 +852,10 @@ static int pack_all(struct writer *w)
     if (w->options->branches) {
         pf_put_through(&w->pack.text, w->options->branches, w->options->branch_bytes);
         end_part(&w->pack, "branches", 1);
+    }
+    if (w->options->memory) {
+        pf_put_through(&w->pack.text, w->options->memory, w->options->memory_bytes);
+        end_part(&w->pack, "memory", 1);
     }
     if (w->options->code) {
         pf_put_through(&w->pack.text, w->options->code, w->options->code_bytes);

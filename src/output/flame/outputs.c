@@ -20,6 +20,7 @@ struct flame {
     struct pf_flame_code code;                        /* of the page */
     struct pf_text report;                            /* likewise: how a report shows its rows */
     struct pf_text branches;                          /* likewise: rows of branches */
+    struct pf_text memory;                            /* likewise: rows of memory accesses */
     const struct perfile_output_options *of_branches; /* NULL: the report has none */
     bool is_report;
     char aux[PF_NOTE_BYTES]; /* what is not drawn, or "" */
@@ -151,6 +152,8 @@ static int open_flame(struct flame *flame, struct perfile_reader *reader, bool p
         result = open_code(flame, reader, flame->options);
     if (result == 0 && flame->of_branches)
         result = pf_flame_branches_open(&flame->branches, reader, flame->of_branches, flame->error);
+    if (result == 0 && page && !flame->options->filter->calls && pf_flame_memory_look(reader))
+        result = pf_flame_memory_open(&flame->memory, reader, flame->options, flame->error);
     if (result == 0)
         result = flame->is_report ? pf_flame_recording_open_report(&flame->now, reader, flame->options, flame->error)
                                   : pf_flame_recording_open(&flame->now, reader, flame->options, page, flame->error);
@@ -179,6 +182,8 @@ static int write_flame(struct flame *flame, struct perfile_reader *reader, bool 
     pf_flame_code_close(&flame->code);
     if (flame->branches.allocator)
         pf_text_close(&flame->branches);
+    if (flame->memory.allocator)
+        pf_text_close(&flame->memory);
     if (flame->before.allocator)
         pf_flame_recording_close(&flame->before);
     if (flame->now.allocator)
@@ -330,6 +335,8 @@ static int html(struct flame *flame)
                                             .before = flame->compared,
                                             .branches = flame->branches.data,
                                             .branch_bytes = flame->branches.used,
+                                            .memory = flame->memory.data,
+                                            .memory_bytes = flame->memory.used,
                                             .code = flame->code.text.data,
                                             .code_bytes = flame->code.text.used,
                                             .code_choice = flame->code.choice,

@@ -5,7 +5,7 @@
  *     functions {name, module, file (strings, -1: none), line, kind}, stacks {parent (-1: none), fn}: a caller stands before
  *     its callees, threads {pid, tid, comm, first, last}, samples {time (ns since the start, NaN: not known), stack, thread,
  *     cpu (-1), event, weight, count; slices: see query.js; where they are known, code (function of the page's code, -1), offset in it}, intervals (off CPU) {thread, from, to, state (1 ready, 2 blocked), waker (thread),
- *     stack; of both recordings, each by its threads: the other one's begin at ownThreads}, branches (a report) or nothing, code (see code.c) or nothing, marks {time, thread, kind, text (string)}, losses {time, count}, totals {event, fn, self, total} or nothing,
+ *     stack; of both recordings, each by its threads: the other one's begin at ownThreads}, branches and memory (reports) or nothing, code (see code.c) or nothing, marks {time, thread, kind, text (string)}, losses {time, count}, totals {event, fn, self, total} or nothing,
  *     lanes or nothing: list [{name of a tracepoint, stride (one of how many is there), seen (how many were recorded), order; of a counter: unit, label, owner (a thread of its process, -1)}], time, thread; text
  *     of events, value of counters
  */
@@ -189,6 +189,7 @@ function openColumns(header, bytes) {
   made.stacks.unique = !made.compares;
   made.marks = readMarks(from, made.strings);
   made.branches = from.has("branches") ? from.json("branches") : null;
+  made.memory = from.has("memory") ? from.json("memory") : null;
   made.code = from.has("code") ? from.json("code") : null;
   /* Stands for callees that are not in the page. */
   const last = made.functions.name.length;

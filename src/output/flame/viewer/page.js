@@ -5,6 +5,7 @@ const callees = new Flame($("callees"), "Callees", false);
 startCode();
 startReport();
 startBranches();
+startMemory();
 const VIEWS = [...document.querySelectorAll("[role=tab]")].map(tab => tab.id.slice(4));
 
 /* --- from one state to the next --- */
@@ -94,8 +95,8 @@ function showView(before) {
   showTab($("tab-" + view));
   for (const box of document.querySelectorAll("[data-in]")) box.hidden = !box.dataset.in.split(" ").includes(view);
   if (!data.threads.pid.length) $("threadsbox").hidden = true;
-  /* Tracks have all of it, and more; branches, and code where samples have no addresses, are those of the whole recording. */
-  const needless = !data.buckets || ["tracks", "branches"].includes(view) || view === "code" && !followsPart(), appears = $("timebox").hidden && !needless;
+  /* Tracks have all of it, and more; branches, memory, and code where samples have no addresses, are those of the whole recording. */
+  const needless = !data.buckets || ["tracks", "branches", "memory"].includes(view) || view === "code" && !followsPart(), appears = $("timebox").hidden && !needless;
   $("rangebox").hidden = needless;
   $("timebox").hidden = needless;
   if (appears) drawTime();
@@ -104,6 +105,7 @@ function showView(before) {
   if (view === "flame") showFlame(before);
   else if (view === "report") showReport(before);
   else if (view === "branches") showBranches();
+  else if (view === "memory") showMemory();
   else if (view === "table") before.view === view && onlyChosen(before) ? showSandwich() : showTable();
   else if (view === "tree") showTree();
   else if (view === "code") showCode();

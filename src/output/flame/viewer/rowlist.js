@@ -128,6 +128,6 @@ function put(parent, wanted) {
 }
 /* The browser's own search sees what is there. */
 addEventListener("keydown", e => {
-  if ((e.ctrlKey || e.metaKey) && e.key === "f" && /table|tree|report|branches/.test(state.view) && !state.search)
+  if ((e.ctrlKey || e.metaKey) && e.key === "f" && /table|tree|report|branches|memory/.test(state.view) && !state.search)
     $("matched").textContent = "The browser finds rows in view only: / finds all";
 });

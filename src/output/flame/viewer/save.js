@@ -146,6 +146,7 @@ const shares = [
   { key: "", text: "Rows as CSV", in: ["tree"], act: () => saveCsv(treeText()) },
   { key: "", text: "Rows as CSV", in: ["report"], if: () => shown.report, act: () => saveCsv(reportText()) },
   { key: "", text: "Branches as CSV", in: ["branches"], act: () => saveCsv(branchesText()) },
+  { key: "", text: "Memory accesses as CSV", in: ["memory"], act: () => saveCsv(memoryText()) },
   { key: "", text: "Code as CSV", in: ["code"], if: () => shownCode(), act: () => saveCsv(codeText()) },
   { key: "", text: "Picture (SVG)", in: ["flame"], act: saveSvg },
   { key: "", text: "Picture (PNG)", in: ["flame", ...OVER], act: () =>

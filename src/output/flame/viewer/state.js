@@ -14,7 +14,7 @@ function measureAtFirst() {
 const first = Object.freeze({ view: data.branches ? "branches" : data.report ? "report" : "flame", event: data.event, threads: SAME[data.by] || data.by,
   stacks: data.reverse ? "callers" : "callees", order: "weight", colour: data.compares ? "own" : "kind", widths: "now",
   normalize: data.normalized, flip: false, time: null, measure: measureAtFirst(), search: "", fn: -1, sort: data.compares ? "change" : "self", up: false,
-  timeBefore: null, pick: [], cpus: [], processes: [], window: null, byDay: false, thread: -1, cpu: -1, column: 0, keys: "", by: -1, branchBy: -1, branchUp: false, code: -1, line: -1, listing: "instructions",
+  timeBefore: null, pick: [], cpus: [], processes: [], window: null, byDay: false, thread: -1, cpu: -1, column: 0, keys: "", by: -1, branchBy: -1, branchUp: false, memoryBy: "source", code: -1, line: -1, listing: "instructions",
   shares: "function", transforms: [], zoom: [], ...data.opens });
 
 /* How each stands in the URL, and what is read from there: undefined is as if it were not there. */
@@ -57,12 +57,12 @@ const transformList = {
     return steps.every(step => step && (step.type !== "subtree" || step.path)) ? steps : undefined;
   },
 };
-const fields = { view: word("branches", "report", "flame", "table", "tree", "tracks", "chart", "heat", "code"), event: number, threads: { write: String,
+const fields = { view: word("branches", "report", "flame", "table", "tree", "tracks", "chart", "heat", "memory", "code"), event: number, threads: { write: String,
   read: text => BY[text] || text.split(",").every(level => LEVELS[level]) ? text : undefined },
   stacks: word("callers", "callees"), order: word("weight", "name"), colour: word("own", "whole", "kind", "module"),
   widths: word("now", "before"), normalize: flag, flip: flag, time: range, timeBefore: range, measure: word("weight", "blocked", "preempted", "all", "both"), search: { write: String, read: String }, fn: number, sort: word("self", "total", "change", "name", "module"), up: flag,
   pick: list, cpus: list, processes: list, window: range, byDay: flag, thread: number, cpu: number, column: { write: String, read: text => /^\d{1,12}$/.test(text) ? +text : undefined }, 
-  keys: { write: String, read: text => text.split(",").every(name => REPORT_NAMES.includes(name)) ? text : undefined }, by: number, branchBy: number, branchUp: flag,
+  keys: { write: String, read: text => text.split(",").every(name => REPORT_NAMES.includes(name)) ? text : undefined }, by: number, branchBy: number, branchUp: flag, memoryBy: word("source", "function", "line"),
   code: number, line: number, listing: word("instructions", "lines"), shares: word("function", "all"), transforms: transformList, zoom: list };
 
 const written = (name, from) => from[name] === null ? "" : String(fields[name].write(from[name]));
@@ -80,7 +80,8 @@ function fromHash(hash) {
   if (made.event >= data.events.length) made.event = first.event;
   if (made.time && !data.buckets) made.time = null;
   if (!data.compares) made.timeBefore = null;
-  if (made.view === "code" && !data.code || made.view === "report" && !data.report || made.view === "branches" && !data.branches) made.view = first.view;
+  if (made.view === "code" && !data.code || made.view === "report" && !data.report || made.view === "branches" && !data.branches ||
+    made.view === "memory" && !data.memory) made.view = first.view;
   if (!data.weighsIntervals || made.measure === "both" && !addsUp(made.event)) made.measure = first.measure === "both" ? "all" : first.measure;
   return exact(made);
 }
