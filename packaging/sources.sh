@@ -207,6 +207,7 @@ take_linked()
         *.a)
             if [ "$(head -c 7 "$word")" = '!<thin>' ]; then
                 mapfile -t members < <("$archiver" t "$word")
+                rm -f "$to/objects/$base" # of another program
                 "$archiver" qcs "$to/objects/$base" "${members[@]}"
             else
                 cp "$word" "$to/objects"
@@ -222,23 +223,22 @@ take_linked()
     done
 }
 
-# linked_again PROGRAM: FOLDER/$(objects_name), which links PROGRAM again: its objects, the sources of elfutils, and relink.sh, which also
-# compiles elfutils when that was changed.
+# linked_again PROGRAM...: FOLDER/$(objects_name), which links each PROGRAM again: their objects, the sources of elfutils, and relink.sh,
+# which also compiles elfutils when that was changed.
 linked_again()
 {
-    local program=$1 to=$folder/relink words command
+    local program to=$folder/relink
 
     say "$(objects_name)"
     rm -rf "$to"
     mkdir -p "$to"/{objects,sources,prefix/lib/pkgconfig,packaging,src/platform/windows}
-    cd "$folder/build"
-    read -ra words <<<"$(ninja -t commands "$program" | tail -n 1)"
-    [[ ${words[0]} != *ccache* ]] || words=("${words[@]:1}")
-    [ "${words[*]:1:2}" = "-o $program" ] || return 1
-    take_linked "$to" "${words[@]:3}" >"$to/words"
-    mapfile -t command <"$to/words"
-    rm "$to/words"
+    for program in "$@"; do
+        link_command "$program" "$to" >"$folder/link-$program" || return 1
+    done
     cd "$folder"
+    relink_script "$@" >"$to/relink.sh"
+    rm "${@/#/link-}"
+    chmod +x "$to/relink.sh"
     cp "$prefix"/lib/*.a "$to/prefix/lib"
     cp -r "$prefix/include" "$to/prefix"
     cp sources/elfutils_*.orig.tar.* "$to/sources"
@@ -246,25 +246,36 @@ linked_again()
     cp -r "$tree/packaging/elfutils" "$tree/packaging/sources.sh" "$to/packaging"
     cp -r "$tree/src/platform/windows/posix" "$to/src/platform/windows"
     notice "$to/NOTICE"
-    relink_script "$program" "${words[0]}" "${command[@]}" >"$to/relink.sh"
-    chmod +x "$to/relink.sh"
     tar -C "$folder" --sort=name --owner=0 --group=0 --numeric-owner --mtime=@0 --transform "s|^relink|$(objects_name .tar.xz)|" -cf - relink |
         xz -T0 >"$(objects_name)"
     rm -rf "$to"
 }
 
+# link_command PROGRAM TO: the command that links PROGRAM of the files in TO, but for its output, to standard output, as words of bash.
+link_command()
+{
+    local words linked
+
+    cd "$folder/build"
+    read -ra words <<<"$(ninja -t commands "$1" | tail -n 1)"
+    [[ ${words[0]} != *ccache* ]] || words=("${words[@]:1}")
+    [ "${words[*]:1:2}" = "-o $1" ] || return 1
+    mapfile -t linked < <(take_linked "$2" "${words[@]:3}")
+    printf '%q ' "${words[0]}" "${linked[@]}"
+}
+
+# relink_script PROGRAM...: with the commands in FOLDER/link-PROGRAM.
 relink_script()
 {
-    local program=$1 linker=$2
+    local program
 
-    shift 2
     cat <<END
 #!/usr/bin/env bash
-# relink.sh [PROGRAM]: links $program of its objects. perfile contains libelf and libdw of elfutils, which its users may change:
-# unpack sources/elfutils_*.orig.tar.*, there, change what you like, and run this: where that folder is, libelfutils.a is compiled first.
-# It needs the compiler $linker, as Debian 12 has it. NOTICE has the licences.
+# relink.sh [PROGRAM]: links it of its objects: $* (the first unless said). perfile contains libelf and libdw of elfutils, which its users
+# may change: unpack sources/elfutils_*.orig.tar.*, there, change what you like, and run this: where that folder is, libelfutils.a is
+# compiled first. It needs the compiler ${compiler[0]}, as Debian 12 has it. NOTICE has the licences.
 set -euo pipefail
-to=\$(realpath -m "\${1:-$program}")
+to=\$(realpath -m "\${1:-$1}")
 cd "\$(dirname "\$0")"
 if ls -d sources/elfutils-*/ >/dev/null 2>&1; then
     tree=\$PWD folder=\$PWD prefix=\$PWD/prefix jobs=\${JOBS:-2} for_size=${for_size:-}
@@ -274,7 +285,15 @@ if ls -d sources/elfutils-*/ >/dev/null 2>&1; then
     compiler=("\${compiler[@]/#prefix\/include/\$prefix/include}")
     make_elfutils
 fi
-exec $linker $(printf '%q ' "$@") -o "\$to"
+case \$(basename "\$to") in
+END
+    for program in "$@"; do
+        printf '%s) exec %s -o "$to" ;;\n' "$program" "$(cat "$folder/link-$program")"
+    done
+    cat <<END
+esac
+echo "relink.sh: it links $*" >&2
+exit 1
 END
 }
 

@@ -40,6 +40,7 @@ other_parts()
 {
     cat <<END
 Emscripten (functions of C, and the start of programs)|MIT or NCSA; musl: MIT|/usr/share/doc/emscripten/copyright
+SQLite (in query.wasm and perfile-sql.html)|public domain|$(unpacked sqlite3)LICENSE.md
 END
 }
 
@@ -102,5 +103,5 @@ if [ ! -e "$folder/build/build.ninja" ]; then
 fi
 say "the command"
 ninja -C "$folder/build" --quiet perfile.js perfile-query.js
-linked_again perfile.js
+linked_again perfile.js perfile-query.js
 package
