@@ -111,7 +111,7 @@ def make_pt(folder, megabytes):
 
 
 def measure_pt(perfile, perf, megabytes):
-    print('| task | perfile -j1, CPU s | -j2, CPU s | -j1, s | -j2, s | million instructions/s | MB | perf, CPU s |\n|---|--:|--:|--:|--:|--:|--:|--:|')
+    print('| task | perfile -j1, CPU s | -j2, CPU s | -j1, s | -j2, s | million instructions/s | perf, CPU s |\n|---|--:|--:|--:|--:|--:|--:|')
     with tempfile.TemporaryDirectory(prefix='perfile-bench-') as name:
         folder = pathlib.Path(name)
         rounds, last = make_pt(folder, megabytes)
@@ -122,12 +122,12 @@ def measure_pt(perfile, perf, megabytes):
             one, two = (measure([perfile, *ours, threads, *files]) for threads in ('-j1', '-j2'))
             peer = measure([*perf, *theirs, *files]) if perf and theirs else None
             speed = rounds * LOOP_INSNS / one[0] / 1e6
-            print(f'| {task} | {one[0]:.2f} | {two[0]:.2f} | {one[2]:.2f} | {two[2]:.2f} | {speed if theirs else 0:.1f} | {one[1] >> 10} | '
+            print(f'| {task} | {one[0]:.2f} | {two[0]:.2f} | {one[1]:.2f} | {two[1]:.2f} | {f"{speed:.1f}" if theirs else ""} | '
                   f'{f"{peer[0]:.2f}" if peer else ""} |', flush=True)
 
 
 def measure(command):
-    seconds, passed, peak = [], [], 0
+    seconds, passed = [], []
     for _ in range(RUNS):
         start = time.monotonic()
         done = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
@@ -136,8 +136,7 @@ def measure(command):
         if status:
             return None
         seconds.append(usage.ru_utime + usage.ru_stime)
-        peak = usage.ru_maxrss
-    return statistics.median(seconds), peak, statistics.median(passed)
+    return statistics.median(seconds), statistics.median(passed)
 
 
 def main():

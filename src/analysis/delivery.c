@@ -13,9 +13,9 @@
 /* Which synthesizer gave a sample. */
 struct origin {
     const struct pf_synthesizer *synthesizer; /* NULL: it stands in the recording */
-    const uint64_t *note;                     /* what it noted of the sample: in what it made, or, of one that waited, */
-    uint64_t kept[PF_SYNTHESIZED_NOTE];       /* here */
-    uint64_t parallelism;                     /* at its time */
+    const uint64_t *note;               /* what it noted of the sample: in what it made, or, of one that waited, */
+    uint64_t kept[PF_SYNTHESIZED_NOTE]; /* here */
+    uint64_t parallelism;               /* at its time */
 };
 
 struct pf_delivery {

@@ -19,7 +19,7 @@ struct trace {
     struct pf_trace_code code;
     const struct perfile_event *events[MAX_EVENTS]; /* by their index in the decoder */
     const struct perfile_record *waiting;           /* the last record, until the decoding has noticed it; else NULL */
-    const struct pf_aux_sample *made; /* the last sample */
+    const struct pf_aux_sample *made;               /* the last sample */
     struct perfile_record record;
     uint8_t *data; /* of the record */
     bool swaps;    /* its numbers have the other byte order */

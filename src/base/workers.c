@@ -11,9 +11,9 @@
 
 struct pf_workers {
     const struct perfile_allocator *allocator;
-    pthread_mutex_t lock;   /* of all below, and of the states of tasks */
-    pthread_cond_t added;   /* a task waits, or no more will */
-    pthread_cond_t changed; /* a task is done */
+    pthread_mutex_t lock;         /* of all below, and of the states of tasks */
+    pthread_cond_t added;         /* a task waits, or no more will */
+    pthread_cond_t changed;       /* a task is done */
     struct pf_task *first, **end; /* those that wait */
     bool stopped;
     unsigned thread_count;

@@ -68,7 +68,7 @@ struct pf_decoding {
     unsigned threads;
     size_t min_bytes;           /* of what one thread decodes at a time; 0: as many as is good */
     struct pf_workers *workers; /* NULL: there is no other thread */
-    uint64_t passed; /* records since the last sample of `instructions` */
+    uint64_t passed;            /* records since the last sample of `instructions` */
     bool started;
     uint64_t first, last;      /* times of samples: others are not required */
     bool merges;               /* samples that differ in nothing but time come as one */

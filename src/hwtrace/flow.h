@@ -34,7 +34,7 @@ struct pf_flow_block {
     uint32_t count;  /* of instructions: at least 1 */
     uint8_t flow;    /* enum pf_x86_flow, of the last one. PF_X86_ON: the block that follows has to be looked up */
     bool is_64;
-    uint16_t flags; /* enum pf_flow_flags of its last instruction, if that branches */
+    uint16_t flags;                /* enum pf_flow_flags of its last instruction, if that branches */
     struct pf_flow_block *chained; /* with the same hash; atomic */
     /*
      * While samples are merged: how often all of it ran, how often its last instruction branched, and which ran next.

@@ -2,12 +2,12 @@
 #include "hwtrace/flow_spans.h"
 
 enum {
-    MIN_BYTES = 8 * 1024,    /* of a span: fewer are not worth the change of threads */
-    MAX_BYTES = 256 * 1024,  /* of a span: without a synchronization until then the own decoder goes on */
-    MORE_BYTES = 512,        /* after it: its last packets, and those of the synchronization that follows */
+    MIN_BYTES = 8 * 1024,        /* of a span: fewer are not worth the change of threads */
+    MAX_BYTES = 256 * 1024,      /* of a span: without a synchronization until then the own decoder goes on */
+    MORE_BYTES = 512,            /* after it: its last packets, and those of the synchronization that follows */
     PIECE_BYTES = 64 * 1024 + 1, /* that are read at a time, at most */
     READ_BYTES = MAX_BYTES + MORE_BYTES + PIECE_BYTES,
-    MAX_WORDS = 160 * 1024,  /* of its steps: when there are more of them, the own decoder goes on */
+    MAX_WORDS = 160 * 1024, /* of its steps: when there are more of them, the own decoder goes on */
     STEP_WORDS = (sizeof(struct pf_flow_step) + 7) / 8,
     LEFT_WORDS = STEP_WORDS + 8, /* that a position or a step takes at most */
 };
@@ -58,14 +58,14 @@ struct cutter {
     struct pf_aux_stream stream;
     uint8_t *bytes; /* at least MAX_BYTES + MORE_BYTES are looked at, and READ_BYTES at most */
     size_t head, count;
-    uint64_t at;                 /* offset in the run of bytes[head] */
-    bool has_read_all;           /* of the run */
-    bool has_start;              /* bytes[head] is the start of a synchronization; */
-    struct pf_aux_walk walk;     /* reads one, */
-    size_t walk_from;            /* from bytes[walk_from] on */
+    uint64_t at;             /* offset in the run of bytes[head] */
+    bool has_read_all;       /* of the run */
+    bool has_start;          /* bytes[head] is the start of a synchronization; */
+    struct pf_aux_walk walk; /* reads one, */
+    size_t walk_from;        /* from bytes[walk_from] on */
     bool walk_has_read;
     struct pf_flow_bytes uncounted;
-    void *guess, *next_guess;    /* the state after it, and after the one that ends its span */
+    void *guess, *next_guess; /* the state after it, and after the one that ends its span */
     uint64_t entry, next_entry;
     uint8_t *entry_state, *next_entry_state; /* of the walk */
 };
@@ -286,7 +286,8 @@ static bool open_cutter(struct pf_flow_spans *spans)
     cutter->stream.context = spans->setup.stream->context;
     return pf_aux_walk_open(&cutter->walk, allocator) &&
            pf_aux_stream_open(&cutter->stream, spans->setup.stream->queues, spans->setup.stream->queue) &&
-           cutter->stream.piece_bytes <= PIECE_BYTES && cutter->bytes && cutter->entry_state && cutter->next_entry_state && cutter->guess && cutter->next_guess;
+           cutter->stream.piece_bytes <= PIECE_BYTES && cutter->bytes && cutter->entry_state &&
+           cutter->next_entry_state && cutter->guess && cutter->next_guess;
 }
 
 static void close_cutter(struct pf_flow_spans *spans)
@@ -542,7 +543,7 @@ static void move_walk(struct pf_flow_spans *spans)
     pf_aux_walk_resume(walk, walk->offset);
 }
 
-/* The own decoder is at the first span. False: that is of no use. */
+/* The own decoder is at the first span. False: the span cannot be used. */
 static bool join(struct pf_flow_spans *spans)
 {
     const struct pf_flow_ahead *ahead = spans->setup.decoder->ahead;

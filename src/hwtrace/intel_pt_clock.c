@@ -53,7 +53,8 @@ static uint64_t of_counter(const struct pf_pt_clock *clock, uint64_t ticks)
 
 bool pf_pt_clock_may_be(const struct pf_pt_clock *clock, const struct pf_pt_clock *guess)
 {
-    const bool has_time = guess->now && clock->now >= guess->now && clock->now - guess->now < (uint64_t)1 << (TSC_BITS - 2);
+    const bool has_time =
+        guess->now && clock->now >= guess->now && clock->now - guess->now < (uint64_t)1 << (TSC_BITS - 2);
     return (has_time || clock->now == guess->now) && clock->reference == guess->reference && clock->tsc == guess->tsc &&
            clock->has_tma == guess->has_tma && clock->ratio == guess->ratio &&
            (!clock->has_tma || (clock->counter_base == guess->counter_base && clock->ticks == guess->ticks &&

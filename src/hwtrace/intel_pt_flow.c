@@ -754,7 +754,7 @@ static void copy_state(void *to, const void *from)
 }
 
 /* What a PSB does not say is as it was, or as it is after a PSB without an address: tracing is off. */
-static void forget(struct pf_pt_flow *flow)
+static void discard(struct pf_pt_flow *flow)
 {
     struct pf_pt_clock *clock = &flow->clock;
     lose(flow);
@@ -773,7 +773,7 @@ static bool guess(void *state, const void *known)
     struct pf_flow_step step = {0};
     struct pf_aux_packet packet = {.kind = PF_PT_BAD};
     copy_state(flow, known);
-    forget(flow);
+    discard(flow);
     for (unsigned i = 0; i < MAX_PACKETS && packet.kind != PF_PT_PSBEND; i++) {
         if (pf_aux_walk_next(flow->walk, &packet, NULL) <= 0 || packet.kind == PF_PT_OVF || packet.kind == PF_PT_BAD ||
             takes[packet.kind](flow, &packet, &step) || (i == 0) != (packet.kind == PF_PT_PSB))

@@ -539,8 +539,7 @@ static void take_steps(struct decoder_run *run, uint64_t time)
         if (run->looks)
             continue;
         assert_true(way->count < MAX_STEPS);
-        way->lines[way->count++] =
-            (struct line){step, step.block ? step.block->start : 0, time, offset};
+        way->lines[way->count++] = (struct line){step, step.block ? step.block->start : 0, time, offset};
         way->lines[way->count - 1].step.block = NULL;
     }
 }
@@ -553,8 +552,8 @@ static void run_all(struct decoder_run *run)
         run->decoder->restart(run->flow, 1000000);
         if (run->spans)
             pf_flow_spans_start_run(run->spans);
-        while ((run->spans ? pf_flow_spans_seek(run->spans, &time, NULL)
-                           : run->decoder->seek(run->flow, &time, NULL)) > 0)
+        while ((run->spans ? pf_flow_spans_seek(run->spans, &time, NULL) : run->decoder->seek(run->flow, &time, NULL)) >
+               0)
             take_steps(run, time);
     }
 }
