@@ -464,7 +464,7 @@ struct way {
     uint64_t space; /* of the process: it changes while the trace is decoded */
     struct line {
         struct pf_flow_step step;
-        uint64_t start, time, offset; /* of the step's block; what `seek` said before the step */
+        uint64_t start, time, offset; /* of the step's block; what `seek` came to before the step */
     } lines[MAX_STEPS];
     size_t count;
     struct pf_flow_bytes bytes;
