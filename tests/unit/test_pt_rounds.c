@@ -2,8 +2,8 @@
 /*
  * test_pt_rounds [SEEDS]: random walks over random programs, encoded as Intel PT in pieces that end anywhere, decode to
  * exactly the instructions that were walked. Damaged traces, with flipped bytes or cut, are read to their end: each
- * byte is counted once, and what comes later than the second PSB after a damage decodes as before. What is decoded ahead,
- * on other threads, is what one thread decodes, whether damaged or not.
+ * byte is counted once, and what comes later than the second PSB after a damage decodes as before. What is decoded
+ * ahead, on other threads, is what one thread decodes, whether damaged or not.
  */
 #include <stdlib.h>
 #include <string.h>
