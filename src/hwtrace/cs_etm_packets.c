@@ -27,16 +27,16 @@ struct unpacker {
     void *context;
 };
 
-static ocsd_datapath_resp_t take_packet(const void *context, const ocsd_datapath_op_t op, const ocsd_trc_index_t index,
-                                        const void *packet)
+static void take_packet(const void *context, const ocsd_datapath_op_t op, const ocsd_trc_index_t index,
+                        const void *packet, const uint32_t bytes, const uint8_t *data)
 {
     enum { MAX_TEXT = 1024 };
     const struct source *source = context;
     const struct unpacker *unpacker = source->unpacker;
     char text[MAX_TEXT];
+    (void)data;
     if (op == OCSD_OP_DATA && unpacker->csd.pkt_str(OCSD_PROTOCOL_ETMV4I, packet, text, sizeof(text)) == OCSD_OK)
-        unpacker->put(unpacker->context, &(struct pf_aux_part){source->number, index, text});
-    return OCSD_RESP_CONT;
+        unpacker->put(unpacker->context, &(struct pf_aux_part){source->number, index, bytes, text});
 }
 
 /*
@@ -63,7 +63,7 @@ static void open_source(struct unpacker *unpacker, struct source *source)
         return;
     unit = as_etmv4(&unit);
     source->tree = pf_cs_open_tree(csd, &unit, OCSD_CREATE_FLG_PACKET_PROC, &id);
-    if (source->tree && csd->dt_attach_packet_callback(source->tree, id, OCSD_C_API_CB_PKT_SINK, (void *)take_packet,
+    if (source->tree && csd->dt_attach_packet_callback(source->tree, id, OCSD_C_API_CB_PKT_MON, (void *)take_packet,
                                                        source) == OCSD_OK)
         return;
     if (source->tree)

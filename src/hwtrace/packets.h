@@ -70,7 +70,8 @@ struct pf_aux_recording;
 struct pf_aux_part {
     unsigned source;
     uint64_t offset; /* of its first byte, in the payload */
-    const char *text;
+    uint64_t bytes;  /* of the source */
+    const char *text; /* its kind, and after a blank what it says */
 };
 typedef void pf_aux_put_part(void *context, const struct pf_aux_part *part);
 

@@ -195,10 +195,15 @@ static int put_member(void *context, const struct pf_aux_packet *packet)
 
 static void put_part_member(void *context, const struct pf_aux_part *part)
 {
-    const struct members *members = context;
+    struct members *members = context;
+    members->words.used = 0;
+    pf_put(&members->words, part->text, strcspn(part->text, " "));
+    pf_put_char(&members->words, '\0');
     pf_json_begin(members->json, NULL, false);
     pf_json_unsigned(members->json, "offset", part->offset);
+    pf_json_unsigned(members->json, "bytes", part->bytes);
     pf_json_unsigned(members->json, "source", part->source);
+    pf_json_string(members->json, "kind", members->words.failed ? "" : members->words.data);
     pf_json_string(members->json, "text", part->text);
     pf_json_end(members->json, false);
 }
