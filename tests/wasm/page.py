@@ -27,10 +27,10 @@ DATE = 10 ** 9  # of files: browsers have dates of their own for those of the ep
 # A process with code that a JIT made.
 JIT = '''
 attr type=1 config=0 sample_type=IP|TID|TIME sample_id_all=1 ids=1 name="cpu-clock"
-record COMM pid=7 tid=7 comm="jit" ; pid=7 tid=7 time=1
-record MMAP pid=7 tid=7 addr=0x10000 len=0x1000 pgoff=0 filename="//anon" ; pid=7 tid=7 time=1
-sample ip=0x10010 pid=7 tid=7 time=2
-sample ip=0x10024 pid=7 tid=7 time=3
+record COMM pid=7 tid=7 comm="jit" | pid=7 tid=7 time=1
+record MMAP misc=2 pid=7 tid=7 addr=0x10000 len=0x1000 pgoff=0 filename="//anon" | pid=7 tid=7 time=1
+sample misc=2 ip=0x10010 pid=7 tid=7 time=2
+sample misc=2 ip=0x10024 pid=7 tid=7 time=3
 '''
 MAP = '10000 20 made at first\n10020 20 made later\n'
 
@@ -121,10 +121,10 @@ class Jobs:
     def add_named(self, what, recording, others, root, name, *, options=(), more=None):
         """A recording and `others` that are chosen with it: its report has this name, and is that with the files below `root`."""
         words = ['--no-inline', '--stdio', recording.name]
-        native = subprocess.run([*self.perfile, 'report', *(['--symfs', root] if root else []), *options, *words], cwd=recording.parent, env=self.environment,
+        native = subprocess.run([*self.perfile, 'report', *(['--symfs', root] if root else SYMFS), *options, *words], cwd=recording.parent, env=self.environment,
                                 stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=False)
         assert name.encode() in native.stdout, what
-        line = shlex.join(['report', *(['--symfs', 'symbols'] if root else []), *(['--kallsyms', 'kallsyms'] if options else []), *words])
+        line = shlex.join(['report', *(['--symfs', 'symbols'] if root else SYMFS), *(['--kallsyms', 'kallsyms'] if options else []), *words])
         view = {'digest': hashlib.sha256(native.stdout).hexdigest(), 'status': native.returncode, 'line': line}
         self.add_job(what, [recording, *others], {'report': view}, more=more)
 
@@ -144,12 +144,14 @@ class Jobs:
         self.add_named('a recording, then a folder', self.copy_of(recording), [], SYMBOLS, 'main', more=str(SYMBOLS))
         if not shutil.which('objcopy'):
             return print('skipped: debug files: objcopy is not installed')
-        debug = self.folder / 'some debug file'
+        debug, stripped = self.folder / 'some debug file', self.folder / 'stripped'
         subprocess.run(['objcopy', '--only-keep-debug', source, debug], check=True)
+        subprocess.run(['objcopy', '--strip-all', source, stripped], check=True)
         notes = subprocess.run(['objcopy', '-O', 'binary', '--only-section=.note.gnu.build-id', source, '/dev/stdout'], stdout=subprocess.PIPE, check=True).stdout
         build_id = notes[16:].hex()
-        root = self.root_of('debug', {f'usr/lib/debug/.build-id/{build_id[:2]}/{build_id[2:]}.debug': debug})
-        self.add_named('a recording and a debug file', self.copy_of(recording), [debug], root, 'main')
+        path = f'usr/lib/debug/.build-id/{build_id[:2]}/{build_id[2:]}'
+        root = self.root_of('debug', {path: stripped, f'{path}.debug': debug})
+        self.add_named('a recording, its program, and a debug file', self.copy_of(recording), [debug, stripped], root, 'main')
         return None
 
     def with_texts(self):

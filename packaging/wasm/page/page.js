@@ -230,7 +230,7 @@ async function perform(line) {
 /* A picture has its own notices; this one says what can be done about it here. */
 function missingOf(messages) {
     const missing = /no symbols for (.*?): the files are not on this machine/.exec(messages)
-    return missing ? `No names of ${missing[1]}: drop these files here, or their debug files.` : ''
+    return missing ? `No names of ${missing[1]}: drop these files here; where they are stripped, their debug files, too.` : ''
 }
 async function makeView(id, asked) {
     const usual = await lineOf(viewsOf().find(view => view.id === id)), line = asked ?? usual, isUsual = line === usual
