@@ -53,7 +53,7 @@ const VIEWS = [
     { id: 'check', label: 'Check', line: 'check NOW' },
     { id: 'annotate', label: 'Code', line: 'annotate --format html NOW', needsSymbols: true },
     { id: 'table', label: 'Tables', line: 'table functions NOW' },
-    { id: 'sql', label: 'SQL', line: `query 'SELECT function, sum(period) FROM samples GROUP BY function ORDER BY 2 DESC LIMIT 50' NOW`, needsSql: true },
+    { id: 'sql', label: 'SQL', line: `query 'SELECT symbol, sum(period) FROM samples GROUP BY symbol ORDER BY 2 DESC LIMIT 50' NOW`, needsSql: true },
 ]
 /* Views for events of some recordings: by the command that the command advises for them. Another one is its own label. */
 const FITS = {
@@ -102,7 +102,7 @@ async function lineOf({ line, compare, end = '' }) {
         added.push('--symfs', SYMBOLS)
     if (open.kallsyms && known.has('--kallsyms'))
         added.push('--kallsyms', 'kallsyms')
-    const [verb, ...rest] = text.split(' ').map(word => quoted(words[word] ?? word))
+    const [verb, ...rest] = wordsOf(text).map(word => quoted(words[word] ?? word))
     return [verb, ...added, ...rest].join(' ')
 }
 
@@ -253,6 +253,7 @@ function show(id) {
         $('view').append(node)
         node.fill?.()
     }
+    $('views').querySelector('[aria-selected=true]').scrollIntoView({ block: 'nearest', inline: 'nearest' })
     $('command').value = view.line
     $('commandbox').hidden = view.isPicture && view.isUsual
     $('detail').hidden = true
