@@ -14,6 +14,7 @@ LIBRARIES = {
     'libelf': ('elfutils', 'LGPL-3.0-or-later OR GPL-2.0-or-later', 'https://sourceware.org/elfutils/', False),
     'libdw': ('elfutils', 'LGPL-3.0-or-later OR GPL-2.0-or-later', 'https://sourceware.org/elfutils/', False),
     'liblzma': ('xz-utils', 'LicenseRef-public-domain', 'https://tukaani.org/xz/', False),
+    'cxa-demangle': ('libiberty', 'GPL-2.0-or-later WITH GNU-compiler-exception', 'https://gcc.gnu.org/', True),  # WebAssembly and Windows
     'sqlite3': ('sqlite', 'blessing', 'https://sqlite.org/', False),
     'ncursesw': ('ncurses', 'X11-distribute-modifications-variant', 'https://invisible-island.net/ncurses/', False),
     'capstone': ('capstone', 'BSD-3-Clause', 'https://www.capstone-engine.org/', True),

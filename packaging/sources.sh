@@ -297,6 +297,13 @@ exit 1
 END
 }
 
+# FOLDER/commit: what it was made of; nothing if that is not committed.
+note_commit()
+{
+    rm -f "$folder/commit"
+    [ -n "$(git -C "$tree" status --porcelain 2>/dev/null)" ] || git -C "$tree" rev-parse -q --verify HEAD >"$folder/commit" 2>/dev/null || true
+}
+
 # make_once PACKAGE NAME: by make_NAME, unless it is described already
 make_once()
 {

@@ -78,6 +78,7 @@ package()
     cp "$folder/build/perfile-query.wasm" "$to/query.wasm"
     cp "$folder/build/perfile.wasm" "$tree/LICENSE" "$to"
     notice "$to/NOTICE"
+    cp "$to/NOTICE" "$folder" # the page has the same parts
     (cd "$to" && npm pack --silent --pack-destination "$folder")
     page command perfile perfile.html
     page query query perfile-sql.html sql
@@ -105,3 +106,4 @@ say "the command"
 ninja -C "$folder/build" --quiet perfile.js perfile-query.js
 linked_again perfile.js perfile-query.js
 package
+note_commit

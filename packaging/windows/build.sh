@@ -103,3 +103,4 @@ ninja -C "$folder/build" -j "$jobs" --quiet perfile.exe
 "$target-strip" -o "$folder/perfile.exe" "$folder/build/perfile.exe"
 notice "$folder/NOTICE"
 linked_again perfile.exe
+note_commit

@@ -49,7 +49,11 @@ def run_program(runner, program, package, words, folder):
         words = [folder.parent / 'npm/perfile.mjs', *words]
     else:
         words = [program, *words]
-    return subprocess.run([runner, *map(str, words)], cwd=folder, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, check=False).stdout
+    done = subprocess.run([runner, *map(str, words)], cwd=folder, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                          check=False)
+    if program.suffix != '.js':  # what Wine started goes on, in its prefix
+        subprocess.run([shutil.which('wineserver') or '/usr/lib/wine/wineserver64', '-kw'], env=environment, check=False)
+    return done.stdout
 
 
 def main():
@@ -61,7 +65,7 @@ def main():
     missing = missing or next((f'{what} is missing' for what, found in ((compiler, shutil.which(compiler)), ('what runs it', runner)) if not found), None)
     if missing:
         sys.exit(print(f'skipped: relink: {missing}') or SKIPPED)
-    with tempfile.TemporaryDirectory() as text:
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as text:
         folder = pathlib.Path(text)
         root = unpack(archives[-1], folder / 'archive')
         assert (root / 'NOTICE').read_text().count('----') > 10, 'the licences are missing'
