@@ -158,7 +158,6 @@ perfile|MIT|$tree/LICENSE
 elfutils (libelf, libdw)|LGPL-3.0-or-later or GPL-2.0-or-later|$(unpacked elfutils)COPYING-LGPLV3 $(unpacked elfutils)COPYING-GPLV2 $(unpacked elfutils)COPYING
 zlib|Zlib|$(unpacked zlib)README
 zstd|BSD-3-Clause|$(unpacked zstd)LICENSE
-xz (liblzma)|public domain|$(unpacked xz)COPYING
 libiberty (the demangler of C++)|GPL-2.0-or-later with the permission to link it with any program|$(unpacked libiberty)libiberty/cp-demangle.c
 END
 }

@@ -3,7 +3,7 @@
 # build.sh FOLDER: the command for WebAssembly in FOLDER/build, the npm package of it in FOLDER/npm, and perfile.html, the page
 # that opens recordings; perfile-sql.html is the same with queries in SQL.
 #
-# zlib, zstd, xz, elfutils, SQLite and the demangler of C++ are compiled from Debian's sources, in FOLDER/sources. FOLDER/perfile-*-wasm-objects.tar.xz
+# zlib, zstd, elfutils, SQLite and the demangler of C++ are compiled from Debian's sources, in FOLDER/sources. FOLDER/perfile-*-wasm-objects.tar.xz
 # has what links them with another elfutils.
 set -euo pipefail
 tree=$(cd "$(dirname "$0")/../.." && pwd)
@@ -16,7 +16,7 @@ export NODE_PATH=/usr/share/nodejs # where Debian has the module acorn, which em
 
 . "$tree/packaging/sources.sh"
 
-sources=(zlib libzstd elfutils libiberty xz-utils sqlite3)
+sources=(zlib libzstd elfutils libiberty sqlite3)
 complete=$prefix/complete-$(IFS=- && echo "${sources[*]}")
 
 libraries()
@@ -26,7 +26,6 @@ libraries()
     make_once libzstd zstd
     make_once libdw elfutils
     make_once cxa-demangle demangler
-    make_once liblzma lzma
     make_once sqlite3 sqlite
     touch "$complete"
 }
@@ -96,7 +95,7 @@ page()
 if [ ! -e "$folder/build/build.ninja" ]; then
     cross_file >"$folder/cross.ini"
     meson setup "$folder/build" "$tree" --cross-file "$folder/cross.ini" --buildtype release -Doptimization=2 -Db_pie=false -Dsystem=read \
-        -Ddefault_library=static -Dman=disabled -Dcompletions=disabled -Dtests=disabled -Dcapstone=disabled -Dtui=disabled \
+        -Ddefault_library=static -Dman=disabled -Dcompletions=disabled -Dtests=disabled -Dcapstone=disabled -Dlzma=disabled -Dtui=disabled \
         -Dsqlite=enabled -Dopencsd=disabled >"$folder/setup.log" || {
         cat "$folder/setup.log"
         exit 1
