@@ -22,8 +22,8 @@ struct pf_record_output {
     struct perfile_writer *next; /* while files are switched */
     bool shown;                  /* the writer's file stands under its name */
     dev_t device;                /* then: which file it is */
-    uint64_t inode; /* ino_t of Windows is shorter */
-    int mode; /* enum pf_switch_mode */
+    uint64_t inode;              /* ino_t of Windows is shorter */
+    int mode;                    /* enum pf_switch_mode */
     uint64_t switch_bytes;
     int64_t switch_ms;
     int64_t next_ms;       /* of CLOCK_MONOTONIC */

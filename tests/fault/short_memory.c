@@ -247,10 +247,8 @@ static struct known look_up(const void *caller)
     bool opened = true;
     for (size_t i = 0; i < library_count; i++)
         opened = opened && libraries[i] != info.dli_fbase;
-    return (struct known){caller,
-                          (uintptr_t)caller - (uintptr_t)info.dli_fbase,
-                          strstr(info.dli_fname, "/ld-") || strstr(info.dli_fname, "/libcapstone"),
-                          opened};
+    return (struct known){caller, (uintptr_t)caller - (uintptr_t)info.dli_fbase,
+                          strstr(info.dli_fname, "/ld-") || strstr(info.dli_fname, "/libcapstone"), opened};
 }
 
 /* A look takes long, and the callers are few. NULL: the look itself. */

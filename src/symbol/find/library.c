@@ -39,8 +39,8 @@ const char *perfile_library_at(size_t index, const char **purpose, bool *found)
 
 /*
  * A static program must not load libraries: they would bring another C library along, mostly one of another version; and
- * WebAssembly and Windows do not have them. What perfile wants of them is linked in, and found here. Of libdebuginfod there
- * is no static library: it is missing.
+ * WebAssembly and Windows do not have them. What perfile wants of them is linked in, and found here. libdebuginfod is missing:
+ * no static library is made of it.
  */
 #define LIBSTDCXX(X) X("libstdc++", __cxa_demangle)
 #ifdef PF_HAVE_ARCHIVE
