@@ -17,6 +17,7 @@ TAKEN, LARGEST = 24, 4 << 20  # recordings, and their bytes
 SYMFS = ['--symfs', '/nonexistent']
 COMMANDS = (['dump'], ['check'], ['script', *SYMFS], ['report', '--stdio', *SYMFS], ['flame', '--format', 'folded', *SYMFS],
             ['table', 'samples', '--format', 'csv', *SYMFS])
+QUERY = "SELECT comm, sum(period), count(DISTINCT tid), printf('%.3f', sqrt(min(time))), json_array(pid) FROM samples GROUP BY comm, pid ORDER BY 2 DESC, 1, 5"
 # functions of the package, and the verbs that they stand for; the output is a file where the last word says so
 CALLS = {'report': (SYMFS, ['report']), 'script': (SYMFS, ['script']), 'page': (SYMFS, ['flame', '--format', 'html']),
          'table': (['samples', *SYMFS], ['table', '--format', 'arrow', '-o', 'table.arrow']), 'repair': ([], ['repair', '-q', '-o', 'made.data']),
@@ -88,7 +89,7 @@ class Test:
 
     def as_a_program(self, recording):
         """npx perfile, with files of the machine."""
-        for args in COMMANDS[1:4]:
+        for args in (*COMMANDS[1:4], ['query', *SYMFS, QUERY]):
             done = subprocess.run(['node_modules/.bin/perfile', *args, recording.resolve()], cwd=self.project, env=self.environment, stdout=subprocess.PIPE, check=False)
             other = subprocess.run([*self.perfile, *args, recording.resolve()], cwd=self.project, env=self.environment, stdout=subprocess.PIPE, check=False)
             self.expect(f'npx perfile {args[0]}', (done.returncode, done.stdout), (other.returncode, other.stdout))
