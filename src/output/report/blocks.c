@@ -2,11 +2,11 @@
 #include "output/report/blocks.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 
 #include "analysis/basic_blocks.h"
 #include "base/bytes.h"
 #include "base/error.h"
+#include "base/locale.h"
 #include "output/events/events.h"
 #include "output/report/text.h"
 
@@ -15,11 +15,11 @@ enum { RANGE_WIDTH = 70, DSO_WIDTH = 20, CYCLES_BYTES = 32 };
 static void format_cycles(uint64_t cycles, char text[CYCLES_BYTES])
 {
     if (cycles >= 1000000)
-        snprintf(text, CYCLES_BYTES, "%.1fM", (double)cycles / 1e6);
+        pf_format(text, CYCLES_BYTES, "%.1fM", (double)cycles / 1e6);
     else if (cycles >= 1000)
-        snprintf(text, CYCLES_BYTES, "%.1fK", (double)cycles / 1e3);
+        pf_format(text, CYCLES_BYTES, "%.1fK", (double)cycles / 1e3);
     else
-        snprintf(text, CYCLES_BYTES, "%" PRIu64, cycles);
+        pf_format(text, CYCLES_BYTES, "%" PRIu64, cycles);
 }
 
 static void put_right(struct pf_text *out, const struct pf_text *cell, size_t width)
