@@ -45,9 +45,9 @@ static const char *sort_of(const struct pf_settings *settings)
 /* The list of --sort, or the shorter default, and what is always added to them; NULL when out of memory. */
 static char *sort_by_type(const struct pf_settings *settings)
 {
-    const char *given = settings->report.sort ? settings->report.sort : "mem,snoop,tlb";
+    const char *asked = settings->report.sort ? settings->report.sort : "mem,snoop,tlb";
     char *list;
-    const int length = asprintf(&list, "%s,type%s%s", given, pf_own(settings)->phys_data ? ",phys_daddr" : "",
+    const int length = asprintf(&list, "%s,type%s%s", asked, pf_own(settings)->phys_data ? ",phys_daddr" : "",
                                 pf_own(settings)->data_page_size ? ",data_page_size" : "");
     return length < 0 ? NULL : list;
 }
