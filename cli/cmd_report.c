@@ -68,6 +68,10 @@ static const struct pf_option options[] = {
     FLAG("branch-stack", 'b', PERFILE_REPORT_BRANCHES,
          "Aggregate the taken branches of the samples, each counted as 1, by "
          "comm,dso_from,symbol_from,symbol_to,cycles. The default where branches were recorded."),
+    FLAG(
+        "branch-history", 0, PERFILE_REPORT_HISTORY,
+        "Aggregate the samples, by srcline,symbol,dso, with the branches before them as the beginning of their stacks: "
+        "how the program came to them."),
     FLAG("no-branch-stack", 0, PERFILE_REPORT_NO_BRANCHES, "Aggregate the samples even where branches were recorded."),
     FLAG("mem-mode", 0, PERFILE_REPORT_MEMORY,
          "Aggregate memory accesses, weighted by their cost, by local_weight,mem,symbol,dso,dso_daddr,snoop,tlb,locked,"

@@ -209,6 +209,7 @@ enum perfile_report_flags {
     PERFILE_REPORT_MMAPS = 1 << 17,       /* text: no rows: as TASKS, with the mappings of each process */
     PERFILE_REPORT_LATENCY = 1 << 18,     /* latency and overhead, by latency: period divided by parallelism */
     PERFILE_REPORT_BLOCKS = 1 << 19,      /* no rows: cycles of basic blocks, from branch stacks */
+    PERFILE_REPORT_HISTORY = 1 << 20,     /* the branches before a sample stand before its callers */
 };
 
 struct perfile_report_options {

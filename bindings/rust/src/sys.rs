@@ -1941,6 +1941,7 @@ pub const PERFILE_REPORT_STATS: perfile_report_flags = 65536;
 pub const PERFILE_REPORT_MMAPS: perfile_report_flags = 131072;
 pub const PERFILE_REPORT_LATENCY: perfile_report_flags = 262144;
 pub const PERFILE_REPORT_BLOCKS: perfile_report_flags = 524288;
+pub const PERFILE_REPORT_HISTORY: perfile_report_flags = 1048576;
 pub type perfile_report_flags = ::std::os::raw::c_uint;
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]

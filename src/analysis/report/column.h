@@ -114,6 +114,8 @@ int pf_report_choose_branches(struct pf_report *report, struct perfile_error *er
 /* Names what kinds of branches there are, and how many of each; false after the last. */
 bool pf_report_branches_at(const struct pf_report *report, size_t index, const char **name, uint64_t *count);
 uint64_t pf_report_branch_count(const struct pf_profile_sample *sample);
+/* Puts the branches of a sample before its callers, the last one first; false when out of memory. */
+bool pf_report_add_history(struct pf_report *report, struct pf_profile_sample *sample);
 /* One sample as those of its branches, `add` for each; false when it failed. */
 bool pf_report_add_branches(struct pf_report *report, const struct pf_profile_sample *sample,
                             bool (*add)(struct pf_report *report, const struct pf_profile_sample *sample));

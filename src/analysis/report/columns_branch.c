@@ -199,11 +199,12 @@ int pf_report_choose_branches(struct pf_report *report, struct perfile_error *er
 {
     const unsigned flags = report->options->report->flags;
     const uint64_t types = sample_types(report);
-    if (flags & PERFILE_REPORT_BRANCHES) {
+    report->branching.history = flags & PERFILE_REPORT_HISTORY;
+    if (flags & (PERFILE_REPORT_BRANCHES | PERFILE_REPORT_HISTORY)) {
         if (perfile_event_count(report->reader) && !(types & PERFILE_SAMPLE_BRANCH_STACK))
             return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "branch-stack",
                            "the recording has no branches: no event was recorded with them");
-        report->branching.active = true;
+        report->branching.active = !report->branching.history;
     } else if (!(flags & (PERFILE_REPORT_NO_BRANCHES | PERFILE_REPORT_MEMORY))) {
         report->branching.active =
             has_branch_feature(report) && types & PERFILE_SAMPLE_BRANCH_STACK && !(types & PERFILE_SAMPLE_STACK_USER);
@@ -263,6 +264,35 @@ bool pf_report_branches_at(const struct pf_report *report, size_t index, const c
 uint64_t pf_report_branch_count(const struct pf_profile_sample *sample)
 {
     return sample->decoded->present & PERFILE_SAMPLE_BRANCH_STACK ? sample->decoded->branch_stack.count : 0;
+}
+
+bool pf_report_add_history(struct pf_report *report, struct pf_profile_sample *sample)
+{
+    struct pf_report_branching *branching = &report->branching;
+    const uint64_t count = pf_report_branch_count(sample);
+    size_t first = 0; /* of the callers, after the leaf and what was inlined into it */
+    struct perfile_branch branch;
+    while (first < sample->frame_count && sample->frames[first++] != sample->leaf)
+        continue;
+    const size_t callers = sample->frame_count - first;
+    if (!count)
+        return true;
+    if (!pf_grow(report->allocator, &branching->frames, &branching->frame_capacity, 2 * (size_t)count + callers,
+                 sizeof(*branching->frames)))
+        return false;
+    for (size_t i = 0; i < count; i++) {
+        perfile_branch_at(&sample->decoded->branch_stack, i, &branch, sizeof(branch));
+        branching->frames[2 * i] = pf_profile_frame_at(report->profile, branch.to);
+        branching->frames[2 * i + 1] = pf_profile_frame_at(report->profile, branch.from);
+        if (branching->frames[2 * i] == UINT32_MAX || branching->frames[2 * i + 1] == UINT32_MAX)
+            return false;
+    }
+    if (callers)
+        memcpy(branching->frames + 2 * count, sample->frames + first, callers * sizeof(*sample->frames));
+    sample->leaf = branching->frames[0];
+    sample->frames = branching->frames;
+    sample->frame_count = 2 * (size_t)count + callers;
+    return true;
 }
 
 bool pf_report_add_branches(struct pf_report *report, const struct pf_profile_sample *sample,

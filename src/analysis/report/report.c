@@ -6,8 +6,7 @@
 
 bool pf_report_has_graph(const struct pf_report *report, const struct pf_report_event *event)
 {
-    return report->settings.order != PF_GRAPH_NONE && event->event &&
-           event->event->attr->sample_type & PERFILE_SAMPLE_CALLCHAIN;
+    return report->settings.order != PF_GRAPH_NONE && event->event && pf_report_has_stacks(report, event->event);
 }
 
 bool pf_report_shows(const struct pf_report *report, const struct pf_report_row *row)
@@ -19,8 +18,7 @@ bool pf_report_shows(const struct pf_report *report, const struct pf_report_row 
 static bool has_callchains(const struct pf_report *report)
 {
     for (size_t i = 0; i < report->events.count; i++)
-        if (report->events.items[i].event &&
-            report->events.items[i].event->attr->sample_type & PERFILE_SAMPLE_CALLCHAIN)
+        if (report->events.items[i].event && pf_report_has_stacks(report, report->events.items[i].event))
             return true;
     return false;
 }
@@ -114,6 +112,7 @@ void pf_report_close(struct pf_report *report)
     pf_pairs_close(&report->data.lines);
     pf_data_types_close(report->data.types);
     pf_pairs_close(&report->costs.index);
+    pf_free(allocator, report->branching.frames, report->branching.frame_capacity * sizeof(*report->branching.frames));
     pf_free(allocator, report->costs.classes, report->costs.class_capacity * sizeof(*report->costs.classes));
     pf_free(allocator, report->groups.classes, report->groups.class_capacity * sizeof(*report->groups.classes));
     pf_free(allocator, report->costs.items, report->costs.capacity * sizeof(*report->costs.items));

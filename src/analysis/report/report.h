@@ -205,6 +205,9 @@ struct pf_report_parent {
 /* columns_branch.c: rows of branches. */
 struct pf_report_branching {
     bool active;
+    bool history;     /* rows are of samples, and their stacks begin with branches */
+    uint32_t *frames; /* such a stack */
+    size_t frame_capacity;
     struct perfile_branch current;
     uint32_t from, to; /* frames of the current one */
     struct pf_report_branches counts;
@@ -426,6 +429,12 @@ static inline uint64_t pf_report_top(const struct pf_report *report)
 double pf_report_percent(uint64_t part, uint64_t total);
 /* The row is shown: it is not below the limit. */
 bool pf_report_shows(const struct pf_report *report, const struct pf_report_row *row);
+/* The samples of this event have callchains, or branches that stand for these. */
+static inline bool pf_report_has_stacks(const struct pf_report *report, const struct perfile_event *event)
+{
+    return event->attr->sample_type &
+           (PERFILE_SAMPLE_CALLCHAIN | (report->branching.history ? PERFILE_SAMPLE_BRANCH_STACK : 0));
+}
 /* The samples of this event have callchains, and graphs are wanted. */
 bool pf_report_has_graph(const struct pf_report *report, const struct pf_report_event *event);
 

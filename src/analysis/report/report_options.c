@@ -139,6 +139,11 @@ static int parse_graph_options(struct pf_report *report, struct perfile_error *e
     if (result == 0)
         result = pf_report_choose_branches(report, error);
     report->settings.by_weight = options->flags & PERFILE_REPORT_MEMORY;
+    if (report->branching.history) {
+        report->settings.children = false;
+        report->settings.graph_key = PF_GRAPH_ADDRESS;
+        report->settings.order = report->settings.order == PF_GRAPH_NONE ? PF_GRAPH_NONE : PF_GRAPH_CALLEE;
+    }
     if (report->branching.active) {
         report->settings.children = false;
         report->settings.order = PF_GRAPH_NONE;

@@ -18,7 +18,7 @@ static bool may_have_callchains(const struct pf_report *report)
     const struct perfile_event *event;
     bool may = !perfile_event_count(report->reader);
     for (size_t i = 0; !may && (event = perfile_event_get(report->reader, i)); i++)
-        may = event->attr->sample_type & PERFILE_SAMPLE_CALLCHAIN;
+        may = pf_report_has_stacks(report, event);
     return may;
 }
 
@@ -26,7 +26,7 @@ static bool may_have_callchains(const struct pf_report *report)
 bool pf_report_is_about_code(const struct pf_report *report, bool has_chains)
 {
     return report->layout.by_frame || report->layout.by_stack || report->branching.active ||
-           (report->settings.stacks && has_chains) || report->filters.dsos.active ||
+           report->branching.history || (report->settings.stacks && has_chains) || report->filters.dsos.active ||
            pf_report_filters_by_name(report) || report->settings.hides_unresolved || report->filters.ignored;
 }
 
@@ -58,8 +58,9 @@ int pf_report_open_profile(struct pf_report *report, struct perfile_error *error
                                           .counting = options->filter->counting};
     const bool any =
         filter.time || filter.cpus || filter.events || filter.off_cpu || filter.switch_on || filter.switch_off;
-    const bool decoded = report->keys.kept_count != 0 || report->branching.active || report->settings.by_weight ||
-                         report->layout.by_cost || report->layout.by_class || report->layout.by_parallelism;
+    const bool decoded = report->keys.kept_count != 0 || report->branching.active || report->branching.history ||
+                         report->settings.by_weight || report->layout.by_cost || report->layout.by_class ||
+                         report->layout.by_parallelism;
     struct pf_profile_options how = {
         .filter = any ? &filter : NULL,
         .find = pf_find_options_of(options->symbols, report->allocator),
@@ -238,9 +239,15 @@ static int fail_samples(const struct pf_report *report, struct perfile_error *er
 
 static bool take_sample(struct pf_report *report, const struct pf_profile_sample *sample)
 {
-    struct pf_profile_sample cut;
+    struct pf_profile_sample cut, before;
     if (PF_UNLIKELY(!sample->event))
         return true;
+    if (PF_UNLIKELY(report->branching.history)) {
+        before = *sample;
+        if (!pf_report_add_history(report, &before))
+            return false;
+        sample = &before;
+    }
     if (PF_UNLIKELY(report->filters.ignored != NULL)) {
         cut = *sample;
         if (!pf_report_ignore_callees(report, &cut))
