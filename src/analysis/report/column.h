@@ -130,7 +130,7 @@ uint64_t pf_report_intern(struct pf_report *report, const char *text, size_t byt
 /* That of what stands in report->texts.scratch. */
 uint64_t pf_report_intern_scratch(struct pf_report *report);
 /*
- * columns_access.c: what stands above the headers of adjacent columns of a group, the same pointer for all of them, NULL
+ * columns_access.c: what stands above headers of adjacent columns of a group, the same pointer for all of them; NULL
  * for other columns. The columns of the group that a word names, and how many they are, 0: not a group.
  */
 const char *pf_report_title(const struct pf_report_column *column);
