@@ -24,6 +24,7 @@ static const struct {
     {"kmem_page", {"kmem --page stat"}},
     {"kmem_slab", {"kmem stat"}},
     {"kwork", {"kwork report"}},
+    {"kvm", {"kvm stat"}},
     {"block_latency", {"table block_latency"}},
     {"page_faults", {"table page_faults"}},
 };

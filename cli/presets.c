@@ -219,6 +219,7 @@ static const struct preset {
     {"lock", {"lock_contention"}, put_events, 0, true, true},
     {"kmem", {"kmem_slab", "kmem_page"}, put_events, PERFILE_RECORDER_ALL_CPUS, true, false, NULL, "slab"},
     {"kwork", {"kwork", "kwork_top"}, put_events, PERFILE_RECORDER_ALL_CPUS, true, false},
+    {"kvm", {"kvm"}, put_events, PERFILE_RECORDER_ALL_CPUS, true, false},
     {"trace", {"syscalls"}, put_events, 0, true, false},
     {NULL, {"block_latency"}, put_events, PERFILE_RECORDER_ALL_CPUS, true, false},
     {NULL, {"page_faults"}, put_events, PERFILE_RECORDER_ADDRESS, true, false},
@@ -277,6 +278,8 @@ char **pf_preset_find(const struct pf_command *command, char **arguments)
 
     while (*at && (*at)[0] == '-' && (*at)[1] && strcmp(*at, "--") != 0)
         at += takes_value(command, *at) && at[1] ? 2 : 1;
+    if (*at && !strcmp(command->name, "kvm") && !strcmp(*at, "stat")) /* as perf has it: kvm stat record */
+        at++;
     if (*at && (preset_of(command, *at) || (command->operand_values.known == pf_view_at && preset_of_view(*at))))
         at++;
     else if (!preset_of(command, NULL))

@@ -337,6 +337,7 @@ struct perfile_event_options {
     const char *keys;   /* trace, lock, cache_lines: what rows are of, as in perfile_table_options */
     const char *events; /* trace: a line for each of these tracepoints, too: "sched:sched_switch,block:*"; NULL: none */
     const char *not_pids;          /* syscalls, trace: not those of these processes: "1,2"; NULL: all */
+    const char *vcpu;              /* kvm: only this virtual CPU, a number; NULL: all */
     struct perfile_reader *before; /* sched_stats: at its start, the recording to compare with; NULL: none */
 };
 #define PERFILE_EVENT_OPTIONS_INIT PERFILE_SIZED(struct perfile_event_options)

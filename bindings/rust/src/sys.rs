@@ -2043,6 +2043,7 @@ pub struct perfile_event_options {
     pub keys: *const ::std::os::raw::c_char,
     pub events: *const ::std::os::raw::c_char,
     pub not_pids: *const ::std::os::raw::c_char,
+    pub vcpu: *const ::std::os::raw::c_char,
     pub before: *mut perfile_reader,
 }
 extern "C" {

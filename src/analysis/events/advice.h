@@ -10,6 +10,7 @@
 #define PF_RECORD_CALLS "perfile trace record -- COMMAND"
 #define PF_RECORD_LOCKS "perfile lock record -a"
 #define PF_RECORD_KWORK "perfile kwork record"
+#define PF_RECORD_KVM "perfile kvm record -a"
 #define PF_RECORD_SLAB "perfile kmem record"
 #define PF_RECORD_PAGES "perfile kmem --page record"
 #define PF_RECORD_BLOCK "perfile table block_latency record"
