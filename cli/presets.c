@@ -117,6 +117,26 @@ static int put_waits(const struct pf_command *command, const char *const *views,
     return PF_STATUS_OK;
 }
 
+/* What of the picture of perf's timechart this kernel has. */
+static int put_timechart(const struct pf_command *command, const char *const *views, struct pf_settings *settings,
+                         FILE *events)
+{
+    static const char *const names[] = {"sched:sched_switch", "sched:sched_wakeup", "power:cpu_idle",
+                                        "power:cpu_frequency"};
+    struct pf_chosen_events chosen = {.count = 0};
+
+    (void)views, (void)settings;
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+        (void)try_event(&chosen, names[i]);
+    for (size_t i = 0; i < chosen.count; i++)
+        fprintf(events, "%s%s", i ? "," : "", chosen.names[i]);
+    if (chosen.count)
+        return PF_STATUS_OK;
+    pf_message("%s record: %s", command->name,
+               chosen.error.code ? chosen.error.message : "this kernel has no events of the scheduler");
+    return PF_STATUS_UNREADABLE;
+}
+
 /* Its records are not those of an event, but a recording has one. */
 static int put_schedstat(const struct pf_command *command, const char *const *views, struct pf_settings *settings,
                          FILE *events)
@@ -215,6 +235,7 @@ static const struct preset {
 } presets[] = {
     {"sched", {"sched_timehist"}, put_events, PERFILE_RECORDER_ALL_CPUS, true, false},
     {"sched", {NULL}, put_schedstat, 0, false, false, .word = "stats", .schedstat = true},
+    {"timechart", {NULL}, put_timechart, PERFILE_RECORDER_ALL_CPUS, true, false},
     {"offcpu", {"offcpu"}, put_waits, 0, false, true},
     {"lock", {"lock_contention"}, put_events, 0, true, true},
     {"kmem", {"kmem_slab", "kmem_page"}, put_events, PERFILE_RECORDER_ALL_CPUS, true, false, NULL, "slab"},

@@ -26,7 +26,7 @@ WITHOUT_PAGE = {'help', 'completion'}
 WORDS = {'archive': '--symfs .', 'bundle': '--symfs .', 'buildid-cache': '--list --buildid-dir .', 'c2c': 'report', 'check': '--format csv', 'export': '--format folded',
          'kmem': 'stat', 'kwork': 'report', 'list': 'sw', 'lock': 'contention', 'mem': 'report', 'pgo': '--format autofdo --buildid 0123456789abcdef0123456789abcdef01234567', 'query': '--list',
          'sched': 'latency', 'stat': 'report', 'table': 'samples'}
-RECORDINGS = {'buildid-cache': None, 'c2c': 'mem-made', 'kmem': 'kmem-slab', 'kwork': 'kwork', 'list': None, 'lock': 'lock',
+RECORDINGS = {'buildid-cache': None, 'c2c': 'mem-made', 'kmem': 'kmem-slab', 'kwork': 'kwork', 'kvm': 'kvm-svm', 'timechart': 'sched-tiny1', 'list': None, 'lock': 'lock',
               'mem': 'mem-made', 'offcpu': 'offcpu-cs', 'sched': 'sched-tiny1', 'stat': 'stat', 'trace': 'trace-raw'}
 TWICE = {'diff', 'merge'}
 MACHINE = {'record', 'kallsyms', 'page'}  # what it allows, or has installed, differs: see record.py and page.py

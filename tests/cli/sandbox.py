@@ -34,6 +34,7 @@ VERBS = {
     'sched': ['sched', 'latency', SCHED], 'offcpu': ['offcpu', SCHED],
     'trace': ['trace', CALLS_OF], 'lock': ['lock', 'contention', JIT / 'lock.perf.data'],
     'kmem': ['kmem', 'stat', JIT / 'kmem-slab.perf.data'], 'kwork': ['kwork', 'report', JIT / 'kwork.perf.data'],
+    'kvm': ['kvm', 'stat', JIT / 'kvm-svm.perf.data'], 'timechart': ['timechart', '-o', '-', JIT / 'sched-tiny1.perf.data'],
     'mem': ['mem', 'report', JIT / 'mem-made.perf.data'], 'c2c': ['c2c', 'report', JIT / 'mem-made.perf.data'],
     'dump': ['dump', RECORDING], 'check': ['check', RECORDING],
     'annotate': ['annotate', RECORDING],

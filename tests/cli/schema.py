@@ -27,6 +27,7 @@ OUTPUTS = [
     ('table', 'offcpu --format json D/offcpu-cs.perf.data'), ('row', 'offcpu --format jsonl D/offcpu-cs.perf.data'),
     ('table', 'lock contention --format json D/lock.perf.data'), ('row', 'lock contention --format jsonl D/lock.perf.data'),
     ('table', 'kmem stat --format json D/kmem-slab.perf.data'), ('row', 'kmem stat --format jsonl D/kmem-slab.perf.data'),
+    ('table', 'kvm --format json D/kvm-svm.perf.data'), ('row', 'kvm --format jsonl D/kvm-svm.perf.data'),
     ('table', 'kwork report --format json D/kwork.perf.data'), ('row', 'kwork report --format jsonl D/kwork.perf.data'),
     ('table', 'trace --format json D/trace-raw.perf.data'), ('row', 'trace --format jsonl D/trace-raw.perf.data'),
     ('table', 'mem report --format json D/mem-made.perf.data'), ('row', 'mem report --format jsonl D/mem-made.perf.data'),

@@ -626,15 +626,17 @@ function wakeUps(count) {
 }
 /* A frequency that changes, and the memory of two processes: what is of another process than the sample's has its number alone. */
 const FREQUENCY = { system: "power", name: "cpu_frequency", id: 400, fields: [["u32", "state", 4], ["u32", "cpu_id", 4]], print: '"state=%lu", REC->state' };
+const IDLE = { system: "power", name: "cpu_idle", id: 402, fields: [["u32", "state", 4], ["u32", "cpu_id", 4]], print: '"state=%lu", REC->state' };
 const MEMORY = { system: "kmem", name: "rss_stat", id: 401, fields: [["unsigned int", "mm_id", 4], ["unsigned int", "curr", 4], ["int", "member", 4], ["int", "pad", 4], ["long", "size", 8]],
   print: '"size=%ld", REC->size' };
 function counted() {
   const type = "sample_type=TID|TIME|ID|RAW sample_period_or_freq=1", id = "pid=5 tid=5";
   const sample = (event, time, size, items) => `sample event=${event} ${id} time=${time} id=${event + 1} raw=u32:${size},u16:${399 + event},u16:0,u32:5,${items}`;
   return [`attr type=1 config=0 ${type} ids=1 name="cpu-clock"`, `attr type=2 config=400 ${type} ids=2 name="power:cpu_frequency"`, `attr type=2 config=401 ${type} ids=3 name="kmem:rss_stat"`,
-    `feature TRACING_DATA hex:${tracingData([FREQUENCY, MEMORY])}`, "feature EVENT_DESC", 'record COMM pid=5 tid=5 comm="worker"',
+    `attr type=2 config=402 ${type} ids=4 name="power:cpu_idle"`, `feature TRACING_DATA hex:${tracingData([FREQUENCY, MEMORY, IDLE])}`, "feature EVENT_DESC", 'record COMM pid=5 tid=5 comm="worker"',
     `sample event=0 ${id} time=1000 id=1 raw=u32:4,u32:0`,
     sample(1, 2000, 20, "u32:1200000,u32:3,zeros:4"), sample(1, 3000, 20, "u32:3400000,u32:3,zeros:4"), sample(1, 3500, 20, "u32:800000,u32:0,zeros:4"),
+    sample(3, 3600, 20, "u32:2,u32:1,zeros:4"), sample(3, 3700, 20, "u32:0xffffffff,u32:1,zeros:4"),
     sample(2, 4000, 36, "u32:77,u32:1,u32:1,u32:0,u64:8192,zeros:4"), sample(2, 5000, 36, "u32:77,u32:1,u32:1,u32:0,u64:4096,zeros:4"),
     sample(2, 6000, 36, "u32:88,u32:0,u32:0,u32:0,u64:0xfffffffffffff000,zeros:4")].join("\n");
 }
@@ -645,6 +647,7 @@ function testCounters(recording) {
   const mine = list.filter(({ unit }) => unit).map(({ name, unit, label, owner, order }) => [name, label, unit, owner < 0 ? "" : data.strings[data.threads.comm[owner]],
     ...[...order].map(i => `${time[i]} ${value[i]}`)].join());
   const wanted = ["power:cpu_frequency,Frequency of CPU 3,Hz,,1000 1200000000,2000 3400000000", "power:cpu_frequency,Frequency of CPU 0,Hz,,2500 800000000",
+    "power:cpu_idle,Idle state of CPU 1,state,,2600 3,2700 0",
     "kmem:rss_stat,Anonymous memory,bytes,worker,3000 8192,4000 4096", "kmem:rss_stat,Memory of files,bytes,,5000 -4096"];
   check("C8: counters of frequencies and memory", mine.join("\n") === wanted.join("\n"), mine);
 }

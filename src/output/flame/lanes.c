@@ -138,6 +138,7 @@ struct pf_lane_counter {
     const char *unit, *label;
     const char *const *names; /* of the first keys; NULL: the label is followed by the key */
     int64_t scale;            /* of values to the unit */
+    bool is_idle;             /* values are states from 0 on, or UINT32_MAX for none: shown are 1 and more, or 0 */
 };
 
 static const char *const memory_names[KEY_NAMES] = {"Memory of files", "Anonymous memory", "Swap", "Shared memory"};
@@ -149,6 +150,13 @@ static const struct pf_lane_counter counters[] = {
      .unit = "Hz",
      .label = "Frequency of CPU",
      .scale = 1000},
+    {.event = "power:cpu_idle",
+     .value = "state",
+     .key = "cpu_id",
+     .unit = "state",
+     .label = "Idle state of CPU",
+     .scale = 1,
+     .is_idle = true},
     {.event = "kmem:rss_stat",
      .value = "size",
      .key = "member",
@@ -222,6 +230,8 @@ static bool add_counter(struct pf_flame_lanes *lanes, const struct perfile_event
         own = 1;
     }
     (void)load(lanes, &how, counter->is_own, &own);
+    if (counter->is_idle)
+        value = (uint32_t)(value + 1);
     return add_value(lanes, &like, (int64_t)(value * (uint64_t)counter->scale), own);
 }
 
