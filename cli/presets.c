@@ -200,6 +200,8 @@ static int put_memory(const struct pf_command *command, const char *const *views
         pf_message("%s record: this machine reports memory accesses by arm_spe only, as a trace that is not decoded "
                    "here: use perf %s record, then perf inject --itrace",
                    command->name, command->name);
+    else if (pf_called_perf())
+        pf_message("%s record: failed: no PMU supports the memory events", command->name); /* scripts look for it */
     else
         pf_message("%s record: this machine has no event that reports memory accesses (mem-loads of Intel, ibs_op of "
                    "AMD), like many virtual machines",
