@@ -42,6 +42,7 @@ EVENTS = {
                     'sched map --stdio', 'sched summary', 'sched cpu', 'offcpu', 'offcpu wakers', 'flame --off-cpu --format folded'],
     'lock': ['lock contention', 'lock contention -t', 'lock contention --stdio -t'],
     'trace-raw': ['trace', 'trace --stdio', 'trace -s', 'trace summary'],
+    'kvm-svm': ['kvm stat', 'kvm stat --stdio', 'timechart -o -'], 'schedstat': ['sched stats', 'sched stats --stdio'],
     'kwork': ['kwork report', 'kwork timehist', 'kwork timehist --stdio'], 'kmem-slab': ['kmem stat', 'kmem stat --stdio'],
     'mem-made': ['mem report', 'c2c report', 'c2c report --stdio'], 'stat': ['stat report'],
 }
