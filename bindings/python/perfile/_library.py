@@ -12,9 +12,22 @@ _HOW = ('install the library (Debian: libperfile0 and libperfile-analysis0; else
         'PERFILE_LIBRARY to the folder that holds it, such as a build folder')
 
 
+# of wheels: the libraries, and those that they need, which are loaded first
+_HELD = os.path.join(os.path.dirname(os.path.abspath(__file__)), 'libraries')
+
+
+def _load_held() -> None:
+    """Loads what a wheel holds: the loader then has all that is asked for by these names."""
+    with open(os.path.join(_HELD, 'order'), encoding='utf-8') as order:
+        for name in order.read().split():
+            ctypes.CDLL(os.path.join(_HELD, name))
+
+
 def _load(name: str) -> ctypes.CDLL:
     soname = f'{name}.so.{__version__.split(".")[0]}'
     folder = os.environ.get('PERFILE_LIBRARY')
+    if not folder and os.path.isdir(_HELD):
+        folder = _HELD
     try:
         return ctypes.CDLL(os.path.join(folder, soname) if folder else soname)
     except OSError as error:
@@ -25,6 +38,8 @@ class Functions:
     """The functions of both libraries, by their C names."""
 
     def __init__(self) -> None:
+        if os.path.isdir(_HELD) and not os.environ.get('PERFILE_LIBRARY'):
+            _load_held()
         libraries = {name: _load(name) for name in ('libperfile', 'libperfile-analysis')}
         version = libraries['libperfile'].perfile_version_number()
         major, minor, patch = map(int, __version__.split('.'))
