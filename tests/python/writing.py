@@ -96,6 +96,23 @@ class Stacks(unittest.TestCase):
                 found += 1
         self.assertGreater(found, 3)
 
+    def test_instructions(self):
+        """The weights of instructions add up to the function's, which is that of the profile."""
+        symbols = {'symfs': str(binding.TREE / 'examples/symfs')}
+        with perfile.open(binding.TREE / 'examples/workload.perf.data') as recording:
+            with perfile.Annotate(recording, symbols=symbols) as annotation:
+                number = annotation.find('merge')
+                self.assertEqual(annotation[number].name, 'merge')
+                samples, period = annotation.weight(number)
+                lines = annotation.instructions(number)
+                self.assertEqual((sum(one.samples for one in lines), sum(one.period for one in lines)), (samples, period))
+                self.assertGreater(samples, 10)
+                self.assertIsNone(annotation.find('no such function'))
+                self.assertEqual(len(list(annotation)), len(annotation))
+                self.assertEqual(annotation.events[0].unit, 'ns')
+            self.assertRaises(ValueError, annotation.weight, 0)
+            self.assertGreater(len(recording.profile().samples), 0)
+
 
 class Comparing(unittest.TestCase):
     def profile(self, data):

@@ -22,6 +22,7 @@ Signals   Ctrl-C ends long calls: the exception of the handler comes out of the 
 from typing import Any, Iterator, List, Optional
 
 from . import constants, values
+from ._annotate import Annotate, Instruction
 from ._diff import Diff
 from ._edit import anonymize, convert, cut, inject, merge, repair
 from ._library import (AbsentError, AgainError, ArgumentError, CompressionError, DamagedError, Error, EventError,
@@ -74,8 +75,8 @@ def register_name(arch: str, number: int) -> Optional[str]:
 
 
 __all__ = [
-    'AbsentError', 'AgainError', 'ArgumentError', 'CompressionError', 'DamagedError', 'Diff', 'Error', 'Event', 'EventError',
-    'Features', 'FormatError', 'LimitError', 'OpenError', 'OutOfMemoryError', 'Profile', 'ReadError', 'Record', 'Recording',
+    'AbsentError', 'AgainError', 'Annotate', 'ArgumentError', 'CompressionError', 'DamagedError', 'Diff', 'Error', 'Event',
+    'EventError', 'Features', 'FormatError', 'Instruction', 'LimitError', 'OpenError', 'OutOfMemoryError', 'Profile', 'ReadError', 'Record', 'Recording',
     'Records', 'Rows', 'Sample', 'Samples', 'StoppedError', 'Stream', 'StreamSample', 'Symbolizer', 'Table', 'TruncatedError',
     'UnsupportedError', 'WriteError', 'Writer', '__version__', 'anonymize', 'constants', 'convert', 'cut', 'enum_name', 'inject',
     'library_version', 'merge', 'merge_profiles', 'open', 'outputs', 'register_name', 'repair', 'values', 'view_events', 'views']
