@@ -115,7 +115,7 @@ static int run_verb(const struct pf_command *command, char **arguments, struct p
     int status = choose_verb(&command, &arguments);
     if (status)
         return status;
-    status = pf_options_parse(command, pf_perf_config_arguments(command, arguments), settings);
+    status = pf_options_parse(command, pf_perf_config_arguments(command->name, arguments), settings);
 
     pf_message_setup(settings->color, settings->quiet, settings->verbose);
     const bool interactive = !status && pf_tui_wanted(command, settings, &status);

@@ -193,11 +193,11 @@ static bool has_option(char *const *arguments, const char *name, const char *but
 }
 
 /* call-graph.record-mode and .dump-size say what -g means; NULL: nothing, or it was not asked for. */
-static char *call_graph_of(const struct pf_command *command, char *const *arguments)
+static char *call_graph_of(const char *verb, char *const *arguments)
 {
     const char *mode = pf_perf_config_value("call-graph.record-mode"),
                *bytes = pf_perf_config_value("call-graph.dump-size");
-    const bool records = !strcmp(command->name, "record") || !strcmp(command->name, "top");
+    const bool records = !strcmp(verb, "record") || !strcmp(verb, "top");
     char *option;
 
     if (!mode || !records || !has_option(arguments, "stack-frames", NULL, 'g') ||
@@ -227,19 +227,19 @@ static char **join(size_t count, char **arguments)
     return all;
 }
 
-char **pf_perf_config_arguments(const struct pf_command *command, char **arguments)
+char **pf_perf_config_arguments(const char *verb, char **arguments)
 {
     size_t count = 0;
 
     for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
-        const char *value = strcmp(keys[i].verb, command->name) ? NULL : pf_perf_config_value(keys[i].key);
+        const char *value = strcmp(keys[i].verb, verb) ? NULL : pf_perf_config_value(keys[i].key);
         if (!value || !matches(&keys[i], value) || has_option(arguments, keys[i].option, keys[i].but, keys[i].letter))
             continue;
         if (asprintf(&added[count], "--%s%s%s", keys[i].option, keys[i].when ? "" : "=", keys[i].when ? "" : value) >=
             0)
             count++;
     }
-    if ((added[count] = call_graph_of(command, arguments)) != NULL)
+    if ((added[count] = call_graph_of(verb, arguments)) != NULL)
         count++;
     return count ? join(count, arguments) : arguments;
 }

@@ -6,8 +6,6 @@
 #ifndef CLI_PERF_CONFIG_H
 #define CLI_PERF_CONFIG_H
 
-#include "options.h"
-
 /* The value of a key such as "alias.hot"; NULL: no file has it. It stays. */
 const char *pf_perf_config_value(const char *key);
 /* The folder of the build-id cache: buildid.dir. NULL: no file has it. It stays. */
@@ -16,7 +14,7 @@ const char *pf_perf_config_build_ids(void);
  * The arguments of a verb after options that its keys stand for; those that the arguments contain, or their opposites,
  * are left out. The result stays; it is `arguments` when nothing was added.
  */
-char **pf_perf_config_arguments(const struct pf_command *command, char **arguments);
+char **pf_perf_config_arguments(const char *verb, char **arguments);
 /* The words of alias.NAME, and `arguments` after them. NULL: no alias has this name. The result stays. */
 char **pf_perf_config_alias(const char *name, char **arguments);
 

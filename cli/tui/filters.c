@@ -78,23 +78,6 @@ void pf_tui_filters_clear(struct pf_tui_filters *filters)
 
 /* ---- what they mean ---------------------------------------------------------------------------------------------- */
 
-static char lower(char c)
-{
-    return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
-}
-
-bool pf_tui_has_text(const char *name, const char *part)
-{
-    for (; *name; name++) {
-        size_t i = 0;
-        while (part[i] && lower(name[i]) == lower(part[i]))
-            i++;
-        if (!part[i])
-            return true;
-    }
-    return !*part;
-}
-
 /* Whether the word is one of a list with commas between them. */
 static bool is_listed(const char *list, const char *word)
 {

@@ -55,7 +55,5 @@ bool pf_tui_filter_means(const struct pf_tui_filter *filter, const struct pf_tui
 /* The steps [*first, *end) that the filters of time leave. */
 void pf_tui_filters_steps(const struct pf_tui_filters *filters, const struct pf_tui_index *index, uint32_t *first,
                           uint32_t *end);
-/* As strcasestr, which not every C library has, for ASCII letters. */
-bool pf_tui_has_text(const char *name, const char *part);
 
 #endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 #include "keyed.h"
-#include "filters.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -100,6 +99,23 @@ const char *pf_tui_keys_cell(const struct pf_tui_keys *keys, uint32_t sample, ui
     for (size_t i = 0; i < column; i++)
         at += keys->columns->columns[i].of_functions == of_functions;
     return texts->cells[(of_functions ? function : sample) * texts->columns + at];
+}
+
+static char lower(char c)
+{
+    return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
+}
+
+bool pf_tui_has_text(const char *name, const char *part)
+{
+    for (; *name; name++) {
+        size_t i = 0;
+        while (part[i] && lower(name[i]) == lower(part[i]))
+            i++;
+        if (!part[i])
+            return true;
+    }
+    return !*part;
 }
 
 bool pf_tui_texts_have(const struct pf_tui_texts *texts, uint32_t number, const char *part)

@@ -29,6 +29,8 @@ struct pf_tui_keys {
 bool pf_tui_texts_make(struct pf_tui_texts *texts, size_t columns, char **made, size_t count, uint32_t *numbers);
 void pf_tui_texts_free(struct pf_tui_texts *texts);
 
+/* As strcasestr, which not every C library has, for ASCII letters. */
+bool pf_tui_has_text(const char *name, const char *part);
 /* The text of a column of the row. */
 const char *pf_tui_keys_cell(const struct pf_tui_keys *keys, uint32_t sample, uint32_t function, size_t column);
 /* Whether a cell of the number has the text. */

@@ -9,9 +9,19 @@
 #include "base/filter.h"
 
 struct pf_delivered;
+struct pf_find_options;
 struct pf_jit;
 
 enum { PF_SYNTHESIZED_NOTE = 7 };
+
+/* What synthesizers are opened with. */
+struct pf_synthesizer_options {
+    struct perfile_reader *reader;
+    const struct perfile_filter *wanted;
+    const struct pf_filter *filter;            /* `wanted` opened */
+    const struct pf_find_options *find;        /* where code is found; NULL: nowhere */
+    const struct perfile_allocator *allocator; /* not NULL */
+};
 
 /* What is done with the samples that a synthesizer makes. */
 struct pf_synthesizer_use {

@@ -235,12 +235,3 @@ int pf_event_cgroups_times_all(struct pf_event_list *chosen, const char *paths, 
     chosen->count = once * chosen->cgroup_count;
     return 0;
 }
-
-void pf_event_cgroups_close(struct pf_event_list *chosen)
-{
-    for (size_t i = 0; i < chosen->cgroup_count; i++)
-        close(chosen->cgroups[i].fd);
-    pf_free(chosen->allocator, chosen->cgroups, chosen->cgroup_capacity * sizeof(*chosen->cgroups));
-    chosen->cgroups = NULL;
-    chosen->cgroup_count = chosen->cgroup_capacity = 0;
-}

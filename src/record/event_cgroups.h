@@ -15,7 +15,6 @@ int pf_event_cgroups_of_all(struct pf_event_list *chosen, const char *path, stru
 int pf_event_cgroups_of_each(struct pf_event_list *chosen, const char *paths, struct perfile_error *error);
 /* "a,b", or expressions such as "^app-": each event in each of them. ABSENT; ARGUMENT: an invalid expression. */
 int pf_event_cgroups_times_all(struct pf_event_list *chosen, const char *paths, struct perfile_error *error);
-void pf_event_cgroups_close(struct pf_event_list *chosen);
 
 /* A hierarchy, from its root; inner folders come after outer ones, in the order of their names. */
 struct pf_cgroup_walk {

@@ -4,8 +4,8 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <unistd.h>
 
-#include "record/event_cgroups.h"
 #include "record/event_parts.h"
 
 void pf_event_list_open(struct pf_event_list *chosen, const struct perfile_allocator *allocator)
@@ -18,7 +18,9 @@ void pf_event_list_close(struct pf_event_list *chosen)
 {
     if (!chosen->allocator)
         return;
-    pf_event_cgroups_close(chosen);
+    for (size_t i = 0; i < chosen->cgroup_count; i++)
+        close(chosen->cgroups[i].fd);
+    pf_free(chosen->allocator, chosen->cgroups, chosen->cgroup_capacity * sizeof(*chosen->cgroups));
     pf_free(chosen->allocator, chosen->items, chosen->capacity * sizeof(*chosen->items));
     pf_arena_close(&chosen->arena);
     *chosen = (struct pf_event_list){0};

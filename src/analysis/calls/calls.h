@@ -4,7 +4,7 @@
 #define PF_ANALYSIS_CALLS_CALLS_H
 
 #include "analysis/calls/stacks.h"
-#include "analysis/synthesizers.h"
+#include "analysis/synthesizer.h"
 
 /*
  * By options->wanted->calls. A recording without a trace, or with one without calls, gives no samples, and

@@ -6,7 +6,8 @@
 #ifndef PF_ANALYSIS_PGO_CODE_H
 #define PF_ANALYSIS_PGO_CODE_H
 
-#include "analysis/pgo/pgo.h"
+#include <perfile/pgo.h>
+
 #include "symbol/unwind/insn.h"
 
 /* A FUNC symbol; one without a size reaches up to the next one, or the end of its section. */
@@ -17,6 +18,12 @@ struct pf_pgo_function {
     bool has_size;
     bool is_local;
     uint32_t number; /* of local symbols of this name: 1 is the first in the order of the symbol table */
+};
+
+/* begin <= end <= begin + 1 MiB, both in executable segments; `end` is the address of the branch that ends it. */
+struct pf_pgo_range {
+    uint64_t begin, end;
+    uint64_t count;
 };
 
 struct pf_pgo_code;

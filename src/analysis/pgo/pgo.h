@@ -8,6 +8,7 @@
 
 #include <perfile/pgo.h>
 
+#include "analysis/pgo/code.h"
 #include "base/memory.h"
 
 /* A PT_LOAD of the binary. */
@@ -32,11 +33,6 @@ struct pf_pgo_branch {
     uint64_t from, to;
     uint64_t count, mispredicted;
     uint8_t type;
-};
-/* begin <= end <= begin + 1 MiB, both in executable segments; `end` is the address of the branch that ends it. */
-struct pf_pgo_range {
-    uint64_t begin, end;
-    uint64_t count;
 };
 struct pf_pgo_address {
     uint64_t address;
