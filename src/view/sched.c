@@ -3,14 +3,14 @@
 
 #include "base/error.h"
 
-int pf_sched_view_open(struct pf_sched_view *view, struct perfile_table *table, bool reads_all, bool with_stacks,
+int pf_sched_view_open(struct pf_sched_view *view, struct perfile_table *table, bool with_stacks,
                        struct perfile_error *error)
 {
     const struct pf_sched_options how = {.allocator = table->allocator,
                                          .filter = table->options.filter,
                                          .progress = table->options.progress,
                                          .progress_context = table->options.progress_context,
-                                         .threads = reads_all ? table->options.threads : 1,
+                                         .threads = table->options.threads,
                                          .symbols = with_stacks ? &table->complete.symbols : NULL,
                                          .with_priorities = pf_table_may_show(table, "priority") ||
                                                             pf_table_may_show(table, "in_priority"),

@@ -13,10 +13,10 @@ struct pf_sched_view {
 };
 
 /*
- * `reads_all`: pf_sched_view_read comes before anything else is asked for. `with_stacks`: switches come with their
- * stacks, if these were recorded.
+ * `with_stacks`: switches come with their stacks, if these were recorded. Without, another thread may read ahead until
+ * the end or pf_sched_stop.
  */
-int pf_sched_view_open(struct pf_sched_view *view, struct perfile_table *table, bool reads_all, bool with_stacks,
+int pf_sched_view_open(struct pf_sched_view *view, struct perfile_table *table, bool with_stacks,
                        struct perfile_error *error);
 /* Reads all, once, for table->all: `take` is called for each event; false: out of memory. */
 void pf_sched_view_read(struct pf_sched_view *view, bool (*take)(void *state, struct pf_sched *sched), void *state);

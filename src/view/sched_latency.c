@@ -88,7 +88,7 @@ static int next_row(void *state, struct perfile_error *error)
 static int open_latency(struct perfile_table *table, void *state, struct perfile_error *error)
 {
     struct latency *latency = state;
-    const int result = pf_sched_view_open(&latency->view, table, true, false, error);
+    const int result = pf_sched_view_open(&latency->view, table, false, error);
     return result < 0 ? result : pf_latencies_sort(&latency->latencies, table->options.events->sort, error);
 }
 

@@ -45,7 +45,7 @@ static int next_row(void *state, struct perfile_error *error)
 
 static int open_map(struct perfile_table *table, void *state, struct perfile_error *error)
 {
-    return pf_sched_view_open(state, table, false, false, error);
+    return pf_sched_view_open(state, table, false, error);
 }
 
 const struct pf_view pf_view_sched_map = {

@@ -227,8 +227,7 @@ static int open_tasks(struct perfile_table *table, void *state, struct perfile_e
 {
     struct summary *summary = state;
     pf_sched_lifetimes_open(&summary->lifetimes, table->allocator);
-    const bool by_time = table->options.keys && strcmp(table->options.keys, "time") == 0;
-    return pf_sched_view_open(&summary->view, table, !by_time, false, error);
+    return pf_sched_view_open(&summary->view, table, false, error);
 }
 
 static int open_cpus(struct perfile_table *table, void *state, struct perfile_error *error)

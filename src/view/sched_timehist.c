@@ -82,7 +82,7 @@ static int next_row(void *state, struct perfile_error *error)
 
 static int open_timehist(struct perfile_table *table, void *state, struct perfile_error *error)
 {
-    return pf_sched_view_open(state, table, false, pf_table_may_show(table, "stack"), error);
+    return pf_sched_view_open(state, table, pf_table_may_show(table, "stack"), error);
 }
 
 const struct pf_view pf_view_sched_timehist = {
