@@ -34,3 +34,13 @@ def load_address(program):
         if int.from_bytes(image[at:at + 4], 'little') == 1:
             return int.from_bytes(image[at + 16:at + 24], 'little')
     raise ValueError('no loadable segment')
+
+
+def segments(image):
+    """The executable ones of an ELF file of 64 bits: address, size and position in the file."""
+    table, entries = int.from_bytes(image[32:40], 'little'), int.from_bytes(image[56:58], 'little')
+    for at in range(table, table + entries * 56, 56):
+        kind, flags = (int.from_bytes(image[at + i:at + i + 4], 'little') for i in (0, 4))
+        offset, address, _, size = (int.from_bytes(image[at + i:at + i + 8], 'little') for i in range(8, 40, 8))
+        if kind == 1 and flags & 1:
+            yield address, size, offset

@@ -55,6 +55,17 @@ struct pf_delivery_options {
     void *lock_context;
 };
 
+/* What the options of an output say, with the allocator of `find`. */
+static inline struct pf_delivery_options pf_delivery_options_of(const struct perfile_output_options *options,
+                                                                const struct pf_find_options *find)
+{
+    return (struct pf_delivery_options){.allocator = find->allocator,
+                                        .filter = options->filter,
+                                        .find = find,
+                                        .progress = options->progress,
+                                        .progress_context = options->progress_context};
+}
+
 struct pf_delivery;
 
 /*

@@ -326,11 +326,7 @@ static int open_parts(struct data *data, struct perfile_error *error)
 {
     const struct perfile_allocator *allocator = data->out->allocator;
     struct pf_find_options find = pf_find_options_of(data->options->symbols, allocator);
-    const struct pf_delivery_options how = {.allocator = allocator,
-                                            .filter = data->options->filter,
-                                            .find = &find,
-                                            .progress = data->options->progress,
-                                            .progress_context = data->options->progress_context};
+    const struct pf_delivery_options how = pf_delivery_options_of(data->options, &find);
     const struct pf_frames_options frames = {.joins_unnamed = true};
     int result = pf_delivery_open(data->reader, &how, &data->delivery, error);
     if (result == 0)

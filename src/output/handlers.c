@@ -512,13 +512,8 @@ static int open_parts(struct handlers *to, struct perfile_error *error)
 {
     const struct perfile_allocator *allocator = to->out->allocator;
     struct pf_find_options find = pf_find_options_of(to->options->symbols, allocator);
-    const struct pf_delivery_options how = {.allocator = allocator,
-                                            .filter = to->options->filter,
-                                            .find = &find,
-                                            .gives_records = true,
-                                            .reads_all = true,
-                                            .progress = to->options->progress,
-                                            .progress_context = to->options->progress_context};
+    struct pf_delivery_options how = pf_delivery_options_of(to->options, &find);
+    how.gives_records = how.reads_all = true;
     pf_map_open(&to->described, allocator);
     pf_stat_open(&to->stat, allocator);
     int result = pf_unwind_policy_parse(to->options->symbols->unwind, PF_UNWIND_CFI, &to->policy, error);

@@ -333,55 +333,41 @@ bool pf_disassembler_exists(const struct perfile_allocator *allocator)
     return false;
 }
 
+#pragma GCC diagnostic ignored "-Wunused-parameter" /* nothing is disassembled */
+
 struct pf_disassembler *pf_disassembler_open(const struct perfile_allocator *allocator)
 {
-    (void)allocator;
     return NULL;
 }
 
 void pf_disassembler_close(struct pf_disassembler *disassembler)
 {
-    (void)disassembler;
 }
 
 void pf_disassembler_use_intel(struct pf_disassembler *disassembler)
 {
-    (void)disassembler;
 }
 
 bool pf_disassembler_knows(struct pf_disassembler *disassembler, const struct pf_insn_machine *machine)
 {
-    (void)disassembler;
-    (void)machine;
     return false;
 }
 
 bool pf_disassemble(struct pf_disassembler *disassembler, const struct pf_insn_machine *machine, const uint8_t *code,
                     size_t bytes, uint64_t address, struct pf_insn_words *words)
 {
-    (void)disassembler;
-    (void)machine;
-    (void)code;
-    (void)bytes;
-    (void)address;
     *words = (struct pf_insn_words){0};
     return false;
 }
 
 bool pf_disassembler_has_effects(const struct pf_insn_machine *machine)
 {
-    (void)machine;
     return false;
 }
 
 bool pf_disassemble_effect(struct pf_disassembler *disassembler, const struct pf_insn_machine *machine,
                            const uint8_t *code, size_t bytes, uint64_t address, struct pf_effect *effect)
 {
-    (void)disassembler;
-    (void)machine;
-    (void)code;
-    (void)bytes;
-    (void)address;
     *effect = (struct pf_effect){0};
     return false;
 }

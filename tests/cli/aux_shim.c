@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Preloaded into the command by aux_record.py: a machine whose PMU writes a hardware trace. AUX_SYS is a folder in place
- * of /sys/bus/event_source/devices, AUX_PLAY a file with what the kernel writes to the first ring buffer, and to the AUX
- * area beside it: each time the recorder looks, the next part of it. AUX_LOG gets a line for each call that matters.
+ * Preloaded into the command by aux_record.py: a machine whose PMU writes a hardware trace. AUX_SYS is a folder
+ * instead of /sys/bus/event_source/devices, AUX_PLAY a file with what the kernel writes to the first ring buffer, and
+ * to the AUX area beside it: each time the recorder looks, the next part of it. AUX_LOG gets a line for each call that
+ * matters.
  *
  * A part is {type, bytes, pid, tid, misc, flags, time}, then its bytes. Type 0: a pause until the recorder asks for a
  * snapshot; 11: AUX data, of which the record AUX is written; else the body of a record. Trailers are added.
@@ -15,7 +16,6 @@
 #include <fcntl.h>
 #include <linux/perf_event.h>
 #include <limits.h>
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -28,6 +28,8 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+#include "../syscall_shim.h"
 
 enum { MAX_EVENTS = 64, PAGE = 4096, SOFTWARE = 1, RECORD_AUX = 11, AUX_TRUNCATED = 1, AUX_OVERWRITE = 2 };
 #define NEXT(name) ((__typeof__(&name))dlsym(RTLD_NEXT, #name))
@@ -232,12 +234,7 @@ static int open_event(const struct perf_event_attr *attr, long pid, long cpu)
 
 long syscall(long number, ...)
 {
-    long arguments[6];
-    va_list list;
-    va_start(list, number);
-    for (int i = 0; i < 6; i++)
-        arguments[i] = va_arg(list, long);
-    va_end(list);
+    TAKE_SYSCALL_ARGUMENTS(arguments, number);
     if (number == SYS_perf_event_open)
         return open_event((const struct perf_event_attr *)arguments[0], arguments[1], (int)arguments[2]);
     return NEXT(syscall)(number, arguments[0], arguments[1], arguments[2], arguments[3], arguments[4], arguments[5]);

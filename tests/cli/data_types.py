@@ -14,6 +14,7 @@ import tempfile
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent))
 import hermetic
+import images
 
 DATA = pathlib.Path(__file__).resolve().parent.parent / 'data'
 MACHINES = 'x86_64', 'aarch64'
@@ -26,19 +27,9 @@ REPORTS = 'type', 'typeoff', 'typecln'
 TABLES = ('--data-type=node*',), ('--data-type=table',), ('--type-stat', '--data-type=nothing')
 
 
-def segments(image):
-    """The executable ones: address, size and position in the file."""
-    table, entries = int.from_bytes(image[32:40], 'little'), int.from_bytes(image[56:58], 'little')
-    for at in range(table, table + entries * 56, 56):
-        kind, flags = (int.from_bytes(image[at + i:at + i + 4], 'little') for i in (0, 4))
-        offset, address, _, size = (int.from_bytes(image[at + i:at + i + 8], 'little') for i in range(8, 40, 8))
-        if kind == 1 and flags & 1:
-            yield address, size, offset
-
-
 def make(assemble, program, addresses, recording):
     text = HEAD
-    for address, size, offset in segments(program.read_bytes()):
+    for address, size, offset in images.segments(program.read_bytes()):
         text += MAP % (address & ~0xfff, (size + 0x1fff) & ~0xfff, offset & ~0xfff, program)
     for number, address in enumerate(addresses, 1):
         text += SAMPLE % (address, 20 + number, number)
@@ -55,7 +46,7 @@ def check(perfile, assemble, machine, folder):
             sys.exit(f'{arguments}: {done.returncode} {done.stderr}')
         return done.stdout.replace(str(program), program.name)
 
-    start, size, _ = next(segments(program.read_bytes()))
+    start, size, _ = next(images.segments(program.read_bytes()))
     make(assemble, program, range(start, start + size), recording)
     rows = csv.DictReader(run('table', 'instructions', '--format', 'csv', '--columns', '+data_type').splitlines())
     rows = sorted((int(row['address']), row['symbol'], row['data_type']) for row in rows if row['symbol'])

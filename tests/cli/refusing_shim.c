@@ -6,10 +6,11 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <linux/perf_event.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+#include "../syscall_shim.h"
 
 static int is_refused(long number, const struct perf_event_attr *attr)
 {
@@ -20,12 +21,7 @@ long syscall(long number, ...)
 {
     long (*next)(long number, ...) = (long (*)(long number, ...))dlsym(RTLD_NEXT, "syscall");
     const char *refuse = getenv("REFUSE");
-    long arguments[6];
-    va_list list;
-    va_start(list, number);
-    for (int i = 0; i < 6; i++)
-        arguments[i] = va_arg(list, long);
-    va_end(list);
+    TAKE_SYSCALL_ARGUMENTS(arguments, number);
     if (refuse && is_refused(number, (const struct perf_event_attr *)arguments[0])) {
         errno = atoi(refuse);
         return -1;

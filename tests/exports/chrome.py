@@ -198,10 +198,7 @@ def main():
         switches = common.Recording('switches', shop.make('switches', timelines.made_switches()), '--kallsyms',
                                     shop.folder / 'kallsyms')
         sched = common.Recording('sched', shop.make('sched', timelines.made_sched()))
-        for recording, its_check in (switches, check_switches), (sched, check_sched):
-            shop.recordings = lambda only=recording: [only]
-            failed |= common.check_all(shop, its_check)
-        return failed
+        return failed | common.check_each(shop, (switches, check_switches), (sched, check_sched))
 
 
 if __name__ == '__main__':

@@ -445,3 +445,12 @@ def check_all(shop, check):
     if failed:
         print(f'{failed} recordings are wrong')
     return 1 if failed else 0
+
+
+def check_each(shop, *checks):
+    """The same for pairs of a recording and its check."""
+    failed = 0
+    for recording, check in checks:
+        shop.recordings = lambda only=recording: [only]
+        failed |= check_all(shop, check)
+    return failed

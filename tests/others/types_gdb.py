@@ -19,6 +19,7 @@ import tempfile
 HERE = pathlib.Path(__file__).resolve()
 sys.path.append(str(HERE.parent.parent))
 import hermetic
+import images
 
 SKIPPED = 77
 HEAD = '''attr type=1 config=0 sample_type=IP|TID|TIME|PERIOD sample_id_all=1 name="cpu-clock"
@@ -194,21 +195,12 @@ def run_in_gdb(gdb):
 
 # ---- outside
 
-def segments(image):
-    table, entries = int.from_bytes(image[32:40], 'little'), int.from_bytes(image[56:58], 'little')
-    for at in range(table, table + entries * 56, 56):
-        kind, flags = (int.from_bytes(image[at + i:at + i + 4], 'little') for i in (0, 4))
-        offset, address, _, size = (int.from_bytes(image[at + i:at + i + 8], 'little') for i in range(8, 40, 8))
-        if kind == 1 and flags & 1:
-            yield address, size, offset
-
-
 def answers_for(perfile, assemble, program, folder):
     """For each address in gdb's memory what perfile says of the instruction there."""
     recording, image = folder / 'perf.data', program.read_bytes()
-    base = BASE if next(segments(image))[0] < 0x100000 else 0
+    base = BASE if next(images.segments(image))[0] < 0x100000 else 0
     text, time = HEAD, 20
-    for address, size, offset in segments(image):
+    for address, size, offset in images.segments(image):
         text += MAP % (base + (address & ~0xfff), (size + 0x1fff) & ~0xfff, offset & ~0xfff, program)
         for at in range(address, address + size):
             text += SAMPLE % (base + at, time)

@@ -48,51 +48,70 @@ static int by_time(const void *a, const void *b)
     return (x->offset > y->offset) - (x->offset < y->offset);
 }
 
+/* An order, and the records in it. */
+struct ordering {
+    struct pf_order order;
+    struct counting counting;
+    struct pushed held[RECORDS_MAX];
+    size_t count;
+};
+
+static struct ordering *open_ordering(void)
+{
+    static struct ordering o;
+    counting_open(&o.counting, -1);
+    pf_order_open(&o.order, &o.counting.allocator);
+    o.count = 0;
+    return &o;
+}
+
+static void close_ordering(struct ordering *o)
+{
+    pf_order_close(&o->order);
+    counting_close(&o->counting);
+}
+
+static void hold(struct ordering *o, uint64_t time, uint64_t offset, uint32_t bytes)
+{
+    o->held[o->count++] = (struct pushed){time, offset};
+    push(&o->order, time, offset, bytes);
+}
+
 /* All that is held up to `limit` comes out, sorted. */
-static void check_flush(struct pf_order *order, struct pushed *held, size_t *count, uint64_t limit)
+static void check_flush(struct ordering *o, uint64_t limit)
 {
     const struct perfile_record *record;
     size_t done = 0;
-    qsort(held, *count, sizeof(*held), by_time);
-    pf_order_flush(order, limit);
-    while ((record = pf_order_pop(order))) {
-        assert_true(done < *count);
-        check_record(record, &held[done++]);
+    qsort(o->held, o->count, sizeof(*o->held), by_time);
+    pf_order_flush(&o->order, limit);
+    while ((record = pf_order_pop(&o->order))) {
+        assert_true(done < o->count);
+        check_record(record, &o->held[done++]);
     }
-    assert_true(done == *count || held[done].time > limit);
-    memmove(held, held + done, (*count - done) * sizeof(*held));
-    *count -= done;
-    assert_false(order->flushing);
-    assert_int_equal(order->bytes == 0, *count == 0);
+    assert_true(done == o->count || o->held[done].time > limit);
+    memmove(o->held, o->held + done, (o->count - done) * sizeof(*o->held));
+    o->count -= done;
+    assert_false(o->order.flushing);
+    assert_int_equal(o->order.bytes == 0, o->count == 0);
 }
 
 /* All that is left comes out, and nothing is held any more. */
-static void check_rest(struct pf_order *order, struct pushed *held, size_t *count, struct counting *c)
+static void check_rest(struct ordering *o)
 {
-    check_flush(order, held, count, UINT64_MAX);
-    assert_int_equal(*count, 0);
-    pf_order_close(order);
-    counting_close(c);
-}
-
-static void open_order(struct pf_order *order, struct counting *c)
-{
-    counting_open(c, -1);
-    pf_order_open(order, &c->allocator);
+    check_flush(o, UINT64_MAX);
+    assert_int_equal(o->count, 0);
+    close_ordering(o);
 }
 
 static void test_nothing(void **state)
 {
     (void)state;
-    struct pf_order order;
-    struct counting c;
-    open_order(&order, &c);
+    struct ordering *o = open_ordering();
     for (int i = 0; i < 3; i++) {
-        pf_order_flush(&order, UINT64_MAX);
-        assert_null(pf_order_pop(&order));
+        pf_order_flush(&o->order, UINT64_MAX);
+        assert_null(pf_order_pop(&o->order));
     }
-    pf_order_close(&order);
-    counting_close(&c);
+    close_ordering(o);
 }
 
 /* Records of equal times come in the order of the file, also over the borders of runs and rounds. */
@@ -100,65 +119,50 @@ static void test_ties_keep_the_order_of_the_file(void **state)
 {
     (void)state;
     static const uint64_t times[] = {5, 5, 7, 5, 5, 7, 7, 3, 5, 7};
-    struct pf_order order;
-    struct counting c;
-    struct pushed held[PF_COUNT(times) * 2];
-    size_t count = 0;
-    open_order(&order, &c);
+    struct ordering *o = open_ordering();
     for (size_t i = 0; i < 2 * PF_COUNT(times); i++) {
-        held[count++] = (struct pushed){times[i % PF_COUNT(times)], i};
-        push(&order, times[i % PF_COUNT(times)], i, 40);
+        hold(o, times[i % PF_COUNT(times)], i, 40);
         if (i == 9)
-            check_flush(&order, held, &count, 5);
+            check_flush(o, 5);
     }
-    check_flush(&order, held, &count, 6);
-    check_rest(&order, held, &count, &c);
+    check_flush(o, 6);
+    check_rest(o);
 }
 
 /* A run that is cut by a flush goes on with the next round. */
 static void test_a_run_continues_over_rounds(void **state)
 {
     (void)state;
-    struct pf_order order;
-    struct counting c;
-    static struct pushed held[RECORDS_MAX];
-    size_t count = 0;
-    open_order(&order, &c);
+    struct ordering *o = open_ordering();
     for (uint64_t i = 0; i < 2000; i++) {
-        held[count++] = (struct pushed){1000 + i, i};
-        push(&order, 1000 + i, i, 24);
+        hold(o, 1000 + i, i, 24);
         if (i % 100 == 99)
-            check_flush(&order, held, &count, 1000 + i - 50);
+            check_flush(o, 1000 + i - 50);
     }
-    check_rest(&order, held, &count, &c);
+    check_rest(o);
 }
 
 /* As recorders write: buffers one after the other, each in order, in rounds. Sizes up to the largest record. */
 static void run_rounds(unsigned buffers, unsigned rounds, unsigned each, unsigned seed)
 {
-    struct pf_order order;
-    struct counting c;
-    static struct pushed held[RECORDS_MAX];
-    size_t count = 0;
+    struct ordering *o = open_ordering();
     uint64_t offset = 0, base = 1, limit = 0;
-    open_order(&order, &c);
     for (unsigned round = 0; round < rounds; round++) {
         uint64_t latest = base;
         for (unsigned buffer = 0; buffer < buffers; buffer++) {
             uint64_t time = base + buffer % 3;
-            for (unsigned i = 0; i < each && count < RECORDS_MAX; i++) {
+            for (unsigned i = 0; i < each && o->count < RECORDS_MAX; i++) {
                 seed = seed * 1664525 + 1013904223;
                 time += seed >> 30; /* 0 to 3 */
-                held[count++] = (struct pushed){time, offset};
-                push(&order, time, offset++, seed % 500 == 0 ? 65535 : 16 + (seed >> 8 & 0x78));
+                hold(o, time, offset++, seed % 500 == 0 ? 65535 : 16 + (seed >> 8 & 0x78));
             }
             latest = pf_max(latest, time);
         }
-        check_flush(&order, held, &count, limit);
+        check_flush(o, limit);
         limit = latest;
         base += each;
     }
-    check_rest(&order, held, &count, &c);
+    check_rest(o);
 }
 
 static void test_rounds(void **state)
@@ -175,34 +179,25 @@ static void test_rounds(void **state)
 static void test_falling_times(void **state)
 {
     (void)state;
-    struct pf_order order;
-    struct counting c;
-    static struct pushed held[RECORDS_MAX];
-    size_t count = 0;
-    open_order(&order, &c);
+    struct ordering *o = open_ordering();
     for (uint64_t i = 0; i < 5000; i++) {
-        held[count++] = (struct pushed){100000 - i, i};
-        push(&order, 100000 - i, i, 16);
+        hold(o, 100000 - i, i, 16);
     }
-    check_flush(&order, held, &count, 97000);
-    check_flush(&order, held, &count, UINT64_MAX);
-    pf_order_close(&order);
-    counting_close(&c);
+    check_flush(o, 97000);
+    check_flush(o, UINT64_MAX);
+    close_ordering(o);
 }
 
 /* What is not flushed is released. */
 static void test_close_while_held(void **state)
 {
     (void)state;
-    struct pf_order order;
-    struct counting c;
-    open_order(&order, &c);
+    struct ordering *o = open_ordering();
     for (uint64_t i = 0; i < 1000; i++)
-        push(&order, i % 10, i, 1000);
-    pf_order_flush(&order, 5);
-    assert_non_null(pf_order_pop(&order));
-    pf_order_close(&order);
-    counting_close(&c);
+        push(&o->order, i % 10, i, 1000);
+    pf_order_flush(&o->order, 5);
+    assert_non_null(pf_order_pop(&o->order));
+    close_ordering(o);
 }
 
 static void test_memory_short(void **state)

@@ -21,39 +21,42 @@ static void follow(struct pf_threads *threads, struct recording *r)
     recording_close(r);
 }
 
-static void open_threads(struct pf_threads *threads, struct counting *c)
+struct bench {
+    struct pf_threads threads;
+    struct counting counting;
+};
+
+static void set_up(struct bench *bench)
 {
-    counting_open(c, -1);
-    pf_threads_open(threads, &c->allocator);
+    counting_open(&bench->counting, -1);
+    pf_threads_open(&bench->threads, &bench->counting.allocator);
 }
 
-static void close_threads(struct pf_threads *threads, struct counting *c)
+static void take_down(struct bench *bench)
 {
-    pf_threads_close(threads);
-    counting_close(c);
+    pf_threads_close(&bench->threads);
+    counting_close(&bench->counting);
 }
 
 static void test_none_stated(void **state)
 {
     (void)state;
-    struct pf_threads threads;
-    struct counting c;
-    open_threads(&threads, &c);
-    assert_string_equal(pf_threads_name(&threads, 42), ":42");
-    assert_string_equal(pf_threads_name(&threads, -1), ":-1");
-    assert_string_equal(pf_threads_name(&threads, INT32_MIN), ":-2147483648");
-    assert_string_equal(pf_threads_name(&threads, 0), "swapper");
-    assert_string_equal(pf_threads_name(&threads, 42), ":42");
-    close_threads(&threads, &c);
+    struct bench bench;
+    set_up(&bench);
+    assert_string_equal(pf_threads_name(&bench.threads, 42), ":42");
+    assert_string_equal(pf_threads_name(&bench.threads, -1), ":-1");
+    assert_string_equal(pf_threads_name(&bench.threads, INT32_MIN), ":-2147483648");
+    assert_string_equal(pf_threads_name(&bench.threads, 0), "swapper");
+    assert_string_equal(pf_threads_name(&bench.threads, 42), ":42");
+    take_down(&bench);
 }
 
 static void test_comm_and_fork(void **state)
 {
     (void)state;
     struct recording r;
-    struct pf_threads threads;
-    struct counting c;
-    open_threads(&threads, &c);
+    struct bench bench;
+    set_up(&bench);
     recording_open(&r, TYPE, false);
     recording_comm(&r, 10, "make", 1);
     recording_task(&r, PERFILE_RECORD_FORK, 11, 10, 2);
@@ -61,12 +64,12 @@ static void test_comm_and_fork(void **state)
     recording_task(&r, PERFILE_RECORD_FORK, 12, 99, 4); /* of a parent without a name */
     recording_comm(&r, 13, "", 5);
     recording_comm(&r, 13, "a\nb\xff", 6);
-    follow(&threads, &r);
-    assert_string_equal(pf_threads_name(&threads, 10), "other");
-    assert_string_equal(pf_threads_name(&threads, 11), "make"); /* as its parent was called then */
-    assert_string_equal(pf_threads_name(&threads, 12), ":12");
-    assert_string_equal(pf_threads_name(&threads, 13), "a\nb\xff");
-    close_threads(&threads, &c);
+    follow(&bench.threads, &r);
+    assert_string_equal(pf_threads_name(&bench.threads, 10), "other");
+    assert_string_equal(pf_threads_name(&bench.threads, 11), "make"); /* as its parent was called then */
+    assert_string_equal(pf_threads_name(&bench.threads, 12), ":12");
+    assert_string_equal(pf_threads_name(&bench.threads, 13), "a\nb\xff");
+    take_down(&bench);
 }
 
 /* A name that was looked up is not remembered too long. */
@@ -74,21 +77,20 @@ static void test_renamed_after_a_look(void **state)
 {
     (void)state;
     struct recording r;
-    struct pf_threads threads;
-    struct counting c;
-    open_threads(&threads, &c);
-    assert_string_equal(pf_threads_name(&threads, 10), ":10");
+    struct bench bench;
+    set_up(&bench);
+    assert_string_equal(pf_threads_name(&bench.threads, 10), ":10");
     recording_open(&r, TYPE, true);
     recording_comm(&r, 10, "first", 1);
-    follow(&threads, &r);
-    const char *first = pf_threads_name(&threads, 10);
+    follow(&bench.threads, &r);
+    const char *first = pf_threads_name(&bench.threads, 10);
     assert_string_equal(first, "first");
     recording_open(&r, TYPE, false);
     recording_comm(&r, 10, "second", 1);
-    follow(&threads, &r);
-    assert_string_equal(pf_threads_name(&threads, 10), "second");
+    follow(&bench.threads, &r);
+    assert_string_equal(pf_threads_name(&bench.threads, 10), "second");
     assert_string_equal(first, "first"); /* valid until the close */
-    close_threads(&threads, &c);
+    take_down(&bench);
 }
 
 /* A number that is used again belongs to another thread. */
@@ -96,17 +98,16 @@ static void test_numbers_are_used_again(void **state)
 {
     (void)state;
     struct recording r;
-    struct pf_threads threads;
-    struct counting c;
-    open_threads(&threads, &c);
+    struct bench bench;
+    set_up(&bench);
     recording_open(&r, TYPE, false);
     recording_comm(&r, 10, "old", 1);
     recording_comm(&r, 20, "parent", 1);
     recording_task(&r, PERFILE_RECORD_EXIT, 10, 20, 2);
     recording_task(&r, PERFILE_RECORD_FORK, 10, 20, 3);
-    follow(&threads, &r);
-    assert_string_equal(pf_threads_name(&threads, 10), "parent");
-    close_threads(&threads, &c);
+    follow(&bench.threads, &r);
+    assert_string_equal(pf_threads_name(&bench.threads, 10), "parent");
+    take_down(&bench);
 }
 
 /* Samples before the first COMM are of the thread that gets this name. */
@@ -114,44 +115,42 @@ static void test_names_that_come_later(void **state)
 {
     (void)state;
     struct recording r;
-    struct pf_threads threads;
-    struct counting c;
-    open_threads(&threads, &c);
-    const char *ten = pf_threads_name(&threads, 10), *eleven = pf_threads_name(&threads, 11);
+    struct bench bench;
+    set_up(&bench);
+    const char *ten = pf_threads_name(&bench.threads, 10), *eleven = pf_threads_name(&bench.threads, 11);
     recording_open(&r, TYPE, false);
     recording_comm(&r, 10, "first", 1);
     recording_comm(&r, 10, "second", 2);
     recording_comm(&r, 20, "parent", 3);
     recording_task(&r, PERFILE_RECORD_FORK, 11, 20, 4); /* another thread than the one that was asked for */
-    follow(&threads, &r);
-    assert_string_equal(pf_threads_later_name(&threads, ten), "first");
-    assert_string_equal(pf_threads_later_name(&threads, eleven), ":11");
-    assert_string_equal(pf_threads_later_name(&threads, ":12"), ":12");
-    assert_string_equal(pf_threads_later_name(&threads, "first"), "first");
-    assert_string_equal(pf_threads_name(&threads, 10), "second");
-    assert_string_equal(pf_threads_name(&threads, 11), "parent");
-    close_threads(&threads, &c);
+    follow(&bench.threads, &r);
+    assert_string_equal(pf_threads_later_name(&bench.threads, ten), "first");
+    assert_string_equal(pf_threads_later_name(&bench.threads, eleven), ":11");
+    assert_string_equal(pf_threads_later_name(&bench.threads, ":12"), ":12");
+    assert_string_equal(pf_threads_later_name(&bench.threads, "first"), "first");
+    assert_string_equal(pf_threads_name(&bench.threads, 10), "second");
+    assert_string_equal(pf_threads_name(&bench.threads, 11), "parent");
+    take_down(&bench);
 }
 
 static void test_many(void **state)
 {
     (void)state;
     struct recording r;
-    struct pf_threads threads;
-    struct counting c;
+    struct bench bench;
     char name[32];
-    open_threads(&threads, &c);
+    set_up(&bench);
     recording_open(&r, TYPE, false);
     for (int tid = 1; tid < 5000; tid++) {
         snprintf(name, sizeof(name), "thread-%d", tid % 300);
         recording_comm(&r, tid, name, (uint64_t)tid);
     }
-    follow(&threads, &r);
+    follow(&bench.threads, &r);
     for (int tid = 1; tid < 5000; tid++) {
         snprintf(name, sizeof(name), "thread-%d", tid % 300);
-        assert_string_equal(pf_threads_name(&threads, tid), name);
+        assert_string_equal(pf_threads_name(&bench.threads, tid), name);
     }
-    close_threads(&threads, &c);
+    take_down(&bench);
 }
 
 static void count_name(void *context, uint32_t tid, const char *name)
@@ -166,20 +165,19 @@ static void test_memory_of_those_that_ended(void **state)
 {
     enum { THREADS = 200000, BYTES_OF_EACH = 8 };
     (void)state;
-    struct pf_threads threads;
-    struct counting c;
+    struct bench bench;
     uint32_t count = 0;
-    open_threads(&threads, &c);
+    set_up(&bench);
     for (int tid = 1; tid <= THREADS; tid++)
-        assert_true(pf_threads_set_name(&threads, tid, tid % 2 ? "cc1" : "as"));
-    assert_in_range(c.live_bytes, THREADS, THREADS * BYTES_OF_EACH);
-    pf_threads_discard(&threads, 7);
-    pf_threads_discard(&threads, INT32_MAX);
-    assert_null(pf_threads_known_name(&threads, 7));
-    assert_string_equal(pf_threads_known_name(&threads, 9), "cc1");
-    pf_threads_walk(&threads, count_name, &count);
+        assert_true(pf_threads_set_name(&bench.threads, tid, tid % 2 ? "cc1" : "as"));
+    assert_in_range(bench.counting.live_bytes, THREADS, THREADS * BYTES_OF_EACH);
+    pf_threads_discard(&bench.threads, 7);
+    pf_threads_discard(&bench.threads, INT32_MAX);
+    assert_null(pf_threads_known_name(&bench.threads, 7));
+    assert_string_equal(pf_threads_known_name(&bench.threads, 9), "cc1");
+    pf_threads_walk(&bench.threads, count_name, &count);
     assert_int_equal(count, THREADS - 1);
-    close_threads(&threads, &c);
+    take_down(&bench);
 }
 
 int main(void)
