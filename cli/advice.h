@@ -27,7 +27,9 @@ void pf_advice_take(void *advice, const struct perfile_trouble *trouble);
 void pf_advice_discard(struct pf_advice *advice);
 /* Prints the most important lines, then discards everything collected. */
 void pf_advice_give(struct pf_advice *advice, const char *input);
-/* Prints what is missing from the records that were read: losses while recording, and AUX data, unless these are shown. */
+/*
+ * Prints what is missing from the records that were read: losses while recording, and AUX data, unless these are shown.
+ */
 void pf_advice_missing(struct perfile_reader *reader, const char *input, bool shows_aux);
 /* Prints the views that are made for the events of the recording, as advice after a report. */
 void pf_advice_fitting(struct perfile_reader *reader, const char *input);

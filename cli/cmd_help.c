@@ -7,7 +7,9 @@
 
 #include <perfile/table.h>
 
-/* Of the description as JSON. Members are added within a version, never changed or removed: see doc/schema/help.json. */
+/*
+ * Of the description as JSON. Members are added within a version, never changed or removed: see doc/schema/help.json.
+ */
 enum { FORMAT_VERSION = 1 };
 
 struct settings {

@@ -67,7 +67,10 @@ static void put_keys(unsigned keys, char text[32])
 /* ---- the folder -------------------------------------------------------------------------------------------------- */
 
 static const char version_key[] = "perfile dataset ";
-/* Version 1 had no digests of files, which makes it useless to check; markers of 3 may say that a recording was removed. */
+/*
+ * Version 1 had no digests of files, which makes it useless to check; markers of 3 may say that a recording was
+ * removed.
+ */
 enum { FIRST_VERSION = 2 };
 
 bool pf_dataset_make_folders(const char *path)

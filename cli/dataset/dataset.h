@@ -178,7 +178,9 @@ bool pf_files_find_below(const struct pf_dataset *dataset, const char *below, st
 /* Lists the files of all tables, and unfinished files of other kinds. */
 bool pf_files_find(const struct pf_dataset *dataset, struct pf_dataset_files *files);
 void pf_files_free(struct pf_dataset_files *files);
-/* Half a list of what a joined file was made of: only the process that has the lock of the dataset writes such lists. */
+/*
+ * Half a list of what a joined file was made of: only the process that has the lock of the dataset writes such lists.
+ */
 bool pf_file_is_half_list(const struct pf_dataset_file *file);
 
 /* All added recordings, and the markers of removed ones, by id. */

@@ -386,8 +386,8 @@ static int clean_folder(struct removing *removing, size_t from, size_t to)
 }
 
 /*
- * Files that a killed command left: lists of joined files, which only the holder of the dataset's lock writes, and markers
- * of removed recordings. A process that adds such a recording has its lock.
+ * Files that a killed command left: lists of joined files, which only the holder of the dataset's lock writes, and
+ * markers of removed recordings. A process that adds such a recording has its lock.
  */
 static void drop_unfinished(const struct removing *removing)
 {

@@ -74,8 +74,8 @@ static int take_time(void *context, const struct perfile_value *value)
 }
 
 /*
- * The length of the steps of the time line: that of the column time if there is one; a guess if the header does not have
- * the length of the recording.
+ * The length of the steps of the time line: that of the column time if there is one; a guess if the header does not
+ * have the length of the recording.
  */
 static uint64_t choose_quantum(const struct pf_tui_load *load, struct perfile_reader *reader)
 {

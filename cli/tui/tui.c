@@ -29,8 +29,8 @@ static bool asks_for_listing(const struct pf_settings *settings)
 {
     const struct perfile_annotate_options *annotate = &settings->annotate;
 
-    return annotate->flags || annotate->data_type || annotate->dsos || annotate->top || annotate->percent_limit || annotate->syntax ||
-           settings->percent_type || settings->no_arrows || settings->objdump;
+    return annotate->flags || annotate->data_type || annotate->dsos || annotate->top || annotate->percent_limit ||
+           annotate->syntax || settings->percent_type || settings->no_arrows || settings->objdump;
 }
 
 static bool asks_for_text(const struct pf_settings *settings)

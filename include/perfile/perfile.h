@@ -41,8 +41,9 @@
  *                initialisers. Members that the caller's header does not know have their defaults, or are left out of
  *                results. Options that the library does not know must be zero, and such results are zeroed. ARGUMENT
  *                says that the size is not set, or that an option is too new.
- *              - Those of records.h without `size` (what stands in a recording: its records, their elements, attributes)
- *                and perfile_branch and perfile_read_value: the same rules, and their sizeof is an argument of the call.
+ *              - Those of records.h without `size` (what stands in a recording: its records, their elements,
+ *                attributes) and perfile_branch and perfile_read_value: the same rules, and their sizeof is an argument
+ *                of the call.
  *              - Those that the library makes and gives out by pointer: read them there, and do not copy the struct. A
  *                program that may run with a library older than the header calls perfile_version_number before it reads
  *                members that are younger than that.
@@ -60,8 +61,8 @@
 
 /*
  * What the PERFILE_*_INIT are made of: a struct with its size set and every other member zero. Neither language warns
- * about the members that are not named, and new members need no change here. Bindings, which do not see the macros, make
- * each of them in this way: zeros, and the size of the struct in `size`, its first member.
+ * about the members that are not named, and new members need no change here. Bindings, which do not see the macros,
+ * make each of them in this way: zeros, and the size of the struct in `size`, its first member.
  */
 #ifdef __cplusplus
 extern "C++" template <typename Struct> inline Struct perfile_sized()
@@ -549,8 +550,8 @@ PERFILE_API PERFILE_MUST_CHECK int
 perfile_reader_add_event(struct perfile_reader *reader, const struct perfile_attr *attr, const struct perfile_u64s *ids,
                          const char *name, const struct perfile_event **event, struct perfile_error *error);
 /*
- * Something that belongs to the reader from now on, instead of what was there before. `close` is called with it when the
- * reader is closed, before anything of the reader is freed.
+ * Something that belongs to the reader from now on, instead of what was there before. `close` is called with it when
+ * the reader is closed, before anything of the reader is freed.
  */
 PERFILE_API void perfile_reader_attach(struct perfile_reader *reader, void *attachment,
                                        void (*close)(void *attachment));

@@ -623,9 +623,9 @@ PERFILE_API PERFILE_MUST_CHECK int perfile_resolver_frames(struct perfile_resolv
 /*
  * The complete stack of the sample that the session delivered last, leaf first, as streams have it: the callchain with
  * its markers, the call stack of the branch hardware, the dumped stack unwound, and inlined functions. `record` is that
- * sample and `sample` what perfile_sample_decode made of it. A user part that comes in a later CALLCHAIN_DEFERRED record
- * is not in it. Writes at most `capacity` ids and returns how many there are, at least 1: without a callchain the frame
- * of the sampled address. Errors: ARGUMENT (not a sample, or its size is not set), MEMORY.
+ * sample and `sample` what perfile_sample_decode made of it. A user part that comes in a later CALLCHAIN_DEFERRED
+ * record is not in it. Writes at most `capacity` ids and returns how many there are, at least 1: without a callchain
+ * the frame of the sampled address. Errors: ARGUMENT (not a sample, or its size is not set), MEMORY.
  */
 PERFILE_API PERFILE_MUST_CHECK int perfile_resolver_stack(struct perfile_resolver *resolver,
                                                           const struct perfile_record *record,

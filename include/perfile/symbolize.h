@@ -57,7 +57,9 @@ struct perfile_binary {
 PERFILE_API PERFILE_MUST_CHECK int perfile_symbolizer_add(struct perfile_symbolizer *symbolizer,
                                                           const struct perfile_binary *binary, uint32_t *number,
                                                           struct perfile_error *error);
-/* What was found. Texts are valid as long as the symbolizer. ARGUMENT: no binary has the number, or `size` is not set. */
+/*
+ * What was found. Texts are valid as long as the symbolizer. ARGUMENT: no binary has the number, or `size` is not set.
+ */
 PERFILE_API PERFILE_MUST_CHECK int perfile_symbolizer_module(const struct perfile_symbolizer *symbolizer,
                                                              uint32_t number, struct perfile_module *module);
 

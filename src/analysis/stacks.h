@@ -83,8 +83,8 @@ bool pf_stacks_add(struct pf_stacks *stacks, struct pf_tree *tree, const struct 
  */
 bool pf_stacks_add_leaf(struct pf_stacks *stacks, struct pf_tree *tree, const struct pf_stack_leaf *leaf);
 /*
- * Adds such a stack if its leaf is the one that was made last above its bottom, which saves the search where all samples
- * have the same frame. False: pf_stacks_add_leaf has to be called.
+ * Adds such a stack if its leaf is the one that was made last above its bottom, which saves the search where all
+ * samples have the same frame. False: pf_stacks_add_leaf has to be called.
  */
 static inline bool pf_stacks_add_again(const struct pf_stacks *stacks, struct pf_tree *tree, uint32_t bottom,
                                        uint32_t frame, uint64_t weight)

@@ -856,7 +856,10 @@ static void start_record(struct pf_frame *frame)
     frame->end_before = frame->end;
 }
 
-/* 1: the record of an unknown type is counted as such; 0: it is damage, or more bytes are needed to say so; or an error. */
+/*
+ * 1: the record of an unknown type is counted as such; 0: it is damage, or more bytes are needed to say so; or an
+ * error.
+ */
 static int count_unknown(struct perfile_reader *reader, struct pf_part *part, struct pf_frame *frame,
                          const struct position *position, struct perfile_record *record, struct perfile_error *error)
 {

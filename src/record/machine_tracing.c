@@ -98,8 +98,8 @@ static int put_each(struct tracing *t, const char *system, struct perfile_error 
 }
 
 /*
- * u32 number of formats, each u64 length and text. NULL: of all systems but "ftrace", which has a section of its own, the
- * name and that.
+ * u32 number of formats, each u64 length and text. NULL: of all systems but "ftrace", which has a section of its own,
+ * the name and that.
  */
 static int put_formats(struct tracing *t, const char *system, struct perfile_error *error)
 {

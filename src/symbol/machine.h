@@ -43,7 +43,9 @@ size_t pf_machine_build_id(const char *root, uint8_t build_id[20]);
 /* The PID that a process has in its own namespace; `pid` when that is the same, or not known. */
 int32_t pf_machine_own_pid(const char *root, int32_t pid);
 
-/* Reads the memory of a process that runs; how many bytes were read, 0 when the process has ended or may not be read. */
+/*
+ * Reads the memory of a process that runs; how many bytes were read, 0 when the process has ended or may not be read.
+ */
 size_t pf_machine_read_memory(const char *root, int32_t pid, uint64_t address, void *data, size_t bytes);
 
 /* A moment of a recording. */

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The program of tests/cli/data_types.py: each function accesses data in a way of its own. See README.md for its builds. */
+/*
+ * The program of tests/cli/data_types.py: each function accesses data in a way of its own. See README.md for its
+ * builds.
+ */
 struct point {
     int x, y;
 };

@@ -17,7 +17,10 @@ enum {
     WORDS = 2 + 10 + PAGES * 6 + SAMPLES * SAMPLE_WORDS
 };
 
-/* A stream of a process that has mapped each of the first pages of the file "/NAME", with branches and calls between them. */
+/*
+ * A stream of a process that has mapped each of the first pages of the file "/NAME", with branches and calls between
+ * them.
+ */
 static size_t make_recording(uint64_t words[WORDS], const char *name, size_t file_bytes)
 {
     const uint64_t type =

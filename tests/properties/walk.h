@@ -17,7 +17,9 @@ static struct {
     bool (*wants)(const char *path, const struct stat *status);
 } walk;
 
-/* About every third path, by its name; all of them when a further corpus is given or `./dev test full` asks for them. */
+/*
+ * About every third path, by its name; all of them when a further corpus is given or `./dev test full` asks for them.
+ */
 static inline bool walk_chooses(const char *path)
 {
     const char *more = getenv("PERFILE_CORPUS"), *all = getenv("PERFILE_WHOLE_CORPUS");

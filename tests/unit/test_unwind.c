@@ -103,8 +103,8 @@ enum { X86_BX = 1, X86_BP = 6, X86_SP = 7, X86_IP = 8 };
 
 /*
  * 0x1100 a leaf; 0x1200 push rbp at 4, push rbx at 8; 0x1300 the outermost; 0x1400 a signal's trampoline (registers 80
- * bytes above); 0x1500 CFA by expression: what rbp points at; 0x1600 saves its state for an early return; 0x1700 pops rbx
- * at 7, rbp at 8; 0x1800 CFA by rbp, which it pops at 9; 0x1900 keeps rbp below the stack pointer.
+ * bytes above); 0x1500 CFA by expression: what rbp points at; 0x1600 saves its state for an early return; 0x1700 pops
+ * rbx at 7, rbp at 8; 0x1800 CFA by rbp, which it pops at 9; 0x1900 keeps rbp below the stack pointer.
  */
 static struct blob x86_cfi(void)
 {

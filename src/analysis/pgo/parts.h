@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The parts of a struct perfile_pgo: reading recordings (collect.c), their binaries (files.c), and what is known of each
- * binary in the end (profiles.c).
+ * The parts of a struct perfile_pgo: reading recordings (collect.c), their binaries (files.c), and what is known of
+ * each binary in the end (profiles.c).
  */
 #ifndef PF_ANALYSIS_PGO_PARTS_H
 #define PF_ANALYSIS_PGO_PARTS_H

@@ -314,8 +314,8 @@ bool pf_report_is_about_code(const struct pf_report *report, bool has_chains);
 void pf_report_notify_cut(const struct pf_report *report);
 /*
  * report_latency.c: ARGUMENT: parallelism is asked for, and no event records context switches. What a sample weighs, 0
- * when no column shows it. To be called after each stack that was added, and at the end, when all have nodes. False when
- * out of memory.
+ * when no column shows it. To be called after each stack that was added, and at the end, when all have nodes. False
+ * when out of memory.
  */
 int pf_report_check_parallelism(const struct pf_report *report, struct perfile_error *error);
 uint64_t pf_report_latency(const struct pf_report *report, const struct pf_profile_sample *sample);

@@ -16,8 +16,8 @@ struct pf_tags;
 const char *pf_tag_at(size_t index, const char **doc);
 
 /*
- * NULL when out of memory. The reader must live as long as the tags. `addresses`: columns of exact addresses are allowed,
- * for which the frames of samples must be addresses.
+ * NULL when out of memory. The reader must live as long as the tags. `addresses`: columns of exact addresses are
+ * allowed, for which the frames of samples must be addresses.
  */
 struct pf_tags *pf_tags_open(struct perfile_reader *reader, const struct perfile_allocator *allocator, bool addresses);
 /* NULL is allowed. */

@@ -18,8 +18,8 @@ enum pf_page_column {
     PF_PAGE_CPU,    /* + 1; 0: not known */
     PF_PAGE_EVENT,
     PF_PAGE_WEIGHT,
-    PF_PAGE_COUNT, /* of samples that were joined; as long as none was it stays empty: all are 1 */
-    PF_PAGE_CODE, /* of pages with code: number of the function in it + 1, 0: not in it. Empty when samples were joined */
+    PF_PAGE_COUNT,  /* of samples that were joined; as long as none was it stays empty: all are 1 */
+    PF_PAGE_CODE,   /* of pages with code: its number of the function + 1, 0: not in it; empty: samples were joined */
     PF_PAGE_OFFSET, /* likewise: bytes from the function's first instruction */
     PF_PAGE_COLUMNS
 };

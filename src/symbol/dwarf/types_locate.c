@@ -28,8 +28,8 @@ static unsigned rank_of(const struct candidate *one)
 }
 
 /*
- * Whether the first of two says more: that which the access fits into, types with a size and members; of a structure and
- * a member the structure; inner scopes.
+ * Whether the first of two says more: that which the access fits into, types with a size and members; of a structure
+ * and a member the structure; inner scopes.
  */
 static bool is_better(const struct candidate *a, const struct candidate *b)
 {

@@ -169,7 +169,9 @@ const struct pf_type_node *pf_types_result_of(struct pf_types *types, const stru
                                               uint64_t address);
 /* What a pointer points to, or an array consists of. */
 const struct pf_type_node *pf_types_target(struct pf_types *types, const struct pf_type_node *type);
-/* The pointer that a value of the type is, or consists of as iterators and smart pointers do; NULL when it is not one. */
+/*
+ * The pointer that a value of the type is, or consists of as iterators and smart pointers do; NULL when it is not one.
+ */
 const struct pf_type_node *pf_types_pointer(struct pf_types *types, const struct pf_type_node *type);
 /* The node with its name. */
 const struct pf_type *pf_types_named(struct pf_types *types, const struct pf_type_node *type);
@@ -180,7 +182,9 @@ const struct pf_type_node *pf_types_inner(struct pf_types *types, const struct p
 
 /* False when out of memory. */
 bool pf_types_read_function(struct pf_types *types, struct pf_types_function *function);
-/* The first variable of a holder and register, and the one after the last; other holders than registers have one list. */
+/*
+ * The first variable of a holder and register, and the one after the last; other holders than registers have one list.
+ */
 size_t pf_types_variables(const struct pf_types_function *function, uint8_t holder, int8_t reg, size_t *end);
 
 /* ---- types_locate.c */

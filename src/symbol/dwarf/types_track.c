@@ -172,8 +172,8 @@ static struct pf_held_value loaded(const struct step *s, int64_t more)
 }
 
 /*
- * A pointer that moves by complete objects points to an object as before; but to smaller addresses, from a member to the
- * structure that it is in, mostly.
+ * A pointer that moves by complete objects points to an object as before; but to smaller addresses, from a member to
+ * the structure that it is in, mostly.
  */
 static void move(struct pf_held_value *value, int64_t by)
 {
@@ -458,7 +458,10 @@ static bool is_padding(const struct pf_types_function *function, const struct pf
     return i == end;
 }
 
-/* At the entry the stack pointer is known. Blocks that only computed jumps lead to begin with what the first block left. */
+/*
+ * At the entry the stack pointer is known. Blocks that only computed jumps lead to begin with what the first block
+ * left.
+ */
 static void settle_all(struct pf_types *types, struct pf_types_function *function)
 {
     const bool is_x86 = function->code.machine.elf_machine == EM_X86_64;

@@ -180,7 +180,8 @@ static uint8_t slot_of(const struct program *p, uint64_t number)
 
 /*
  * Epilogues pop registers without saying so: the rule goes on to name what is no longer on the stack. It is another
- * matter if it never was there, but beyond the end of the stack from the start, where leaf functions may keep registers.
+ * matter if it never was there, but beyond the end of the stack from the start, where leaf functions may keep
+ * registers.
  */
 static bool is_popped(const struct program *p, uint8_t slot)
 {
