@@ -77,12 +77,8 @@ struct perfile_symbol_options {
     const char *recording;
     uint64_t debuginfod_seconds; /* how long debuginfod may take in all; 0: 90 s. 20 s for one file */
     uint64_t debuginfod_bytes;   /* of the largest file that is downloaded; 0: 2 GiB. Four times that in all */
-    /*
-     * Leave out inlined functions, and do not read debug info for them: libdw, which reads it, may end the process when
-     * memory runs out ("Results" in perfile.h).
-     */
-    bool no_inline;
-    bool full_source_path; /* script: the files of source lines with their directories */
+    bool no_inline;              /* leave out inlined functions, and do not read debug info for them */
+    bool full_source_path;       /* script: the files of source lines with their directories */
     /*
      * Called with what a user should know: of the search, and of data that the output does not show. One sentence
      * without a line end at a time. May be NULL.

@@ -17,9 +17,8 @@
  * Results.     Every call that can fail returns an int: negative is a value of enum perfile_code, and the caller's
  *              struct perfile_error (which may be NULL) says what, where and why. Nothing is printed, errno is not
  *              part of the interface, and no call ends the process. The one exception is in libperfile-analysis: an
- *              allocation that fails inside libdw, while source lines or inlined functions are read, ends it by an
- *              assertion or a signal. Programs that cannot accept this set `no_inline` in their symbol options, ask
- *              for no source lines and annotate no code; see SECURITY.md.
+ *              allocation that fails inside libdw, while types of data are read, may end it by an assertion or a
+ *              signal. Programs that cannot accept this do not ask for types of data; see SECURITY.md.
  * Damage.      By default everything readable is read; what could not be read is reported as diagnostics, with
  *              offsets. With `strict` the first error ends reading.
  * Lifetimes.   | what                                            | valid until                                       |
