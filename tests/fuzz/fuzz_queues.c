@@ -70,7 +70,7 @@ static void read_queue(const struct pf_aux_queues *queues, struct pf_aux_queue *
     struct pf_aux_stream stream = {.queues = NULL};
     struct pf_aux_walk walk = {.format = queues->format, .more = pf_aux_stream_more, .context = &stream};
     struct pf_aux_packet packet;
-    struct pf_aux_sample sample;
+    struct pf_aux_sample sample = {.ip = 0};
     uint64_t item[MAX_ITEM_WORDS], time, wanted = 0, seen = 0;
     FUZZ_REQUIRE(pf_aux_walk_open(&walk, queues->allocator) && pf_aux_stream_open(&stream, queues, queue));
     stream.read = read_bytes;

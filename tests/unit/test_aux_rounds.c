@@ -179,7 +179,7 @@ static size_t decode(struct trace *trace, size_t first, size_t *others)
     const struct pf_aux_recording recording = {.midr = 0};
     struct pf_aux_queues queues;
     struct pf_aux_stream stream;
-    struct pf_aux_sample sample;
+    struct pf_aux_sample sample = {.ip = 0};
     uint64_t item[64], time = 0;
     size_t next = first;
     *others = 0;
