@@ -23,9 +23,12 @@ enum pf_spe_class {
 #define PF_SPE_8(at, class) PF_SPE_4(at, class), PF_SPE_4((at) + 4, class)
 #define PF_SPE_OF_SIZES(at, class) [at] = class, [(at) + 0x10] = class, [(at) + 0x20] = class, [(at) + 0x30] = class
 static const uint8_t pf_spe_classes[256] = {
-    PF_SPE_OF_SIZES(0x42, PF_SPE_CLASS_EVENTS), PF_SPE_OF_SIZES(0x43, PF_SPE_CLASS_SOURCE),
-    [0x71] = PF_SPE_CLASS_TIMESTAMP,            PF_SPE_4(0x64, PF_SPE_CLASS_CONTEXT),
-    PF_SPE_4(0x48, PF_SPE_CLASS_OPERATION),     PF_SPE_8(0xb0, PF_SPE_CLASS_ADDRESS),
+    PF_SPE_OF_SIZES(0x42, PF_SPE_CLASS_EVENTS),
+    PF_SPE_OF_SIZES(0x43, PF_SPE_CLASS_SOURCE),
+    [0x71] = PF_SPE_CLASS_TIMESTAMP,
+    PF_SPE_4(0x64, PF_SPE_CLASS_CONTEXT),
+    PF_SPE_4(0x48, PF_SPE_CLASS_OPERATION),
+    PF_SPE_8(0xb0, PF_SPE_CLASS_ADDRESS),
     PF_SPE_8(0x98, PF_SPE_CLASS_COUNTER),
 };
 
@@ -51,7 +54,8 @@ static inline void pf_spe_set_operation(struct pf_aux_packet *packet, unsigned i
 }
 
 /* `number`: of the packet among those of its class, in the low bits of its header, and the bits above them. */
-static inline void pf_spe_set_class(struct pf_aux_packet *packet, enum pf_spe_class class, unsigned header, unsigned above)
+static inline void pf_spe_set_class(struct pf_aux_packet *packet, enum pf_spe_class class, unsigned header,
+                                    unsigned above)
 {
     switch (class) {
     case PF_SPE_CLASS_ADDRESS:

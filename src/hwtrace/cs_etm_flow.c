@@ -19,7 +19,7 @@ enum {
     MAX_INSNS = 64,    /* of a step */
     MAX_ELEMENTS = 16, /* that wait */
     SOURCES = PF_CS_SOURCES,
-    SYNC_BYTES = 12,   /* eleven zeros and 0x80 begin a synchronization */
+    SYNC_BYTES = 12, /* eleven zeros and 0x80 begin a synchronization */
     SYNC_END = 0x80,
 };
 

@@ -63,8 +63,8 @@ static void open_source(struct unpacker *unpacker, struct source *source)
         return;
     unit = as_etmv4(&unit);
     source->tree = pf_cs_open_tree(csd, &unit, OCSD_CREATE_FLG_PACKET_PROC, &id);
-    if (source->tree && csd->dt_attach_packet_callback(source->tree, id, OCSD_C_API_CB_PKT_MON, (void *)take_packet,
-                                                       source) == OCSD_OK)
+    if (source->tree &&
+        csd->dt_attach_packet_callback(source->tree, id, OCSD_C_API_CB_PKT_MON, (void *)take_packet, source) == OCSD_OK)
         return;
     if (source->tree)
         csd->destroy_dcd_tree(source->tree);
@@ -94,9 +94,8 @@ static void feed(struct unpacker *unpacker, uint64_t offset, unsigned at, unsign
 {
     struct source *source = source_at(unpacker, unpacker->source_of[at]);
     uint32_t used = 0;
-    if (source &&
-        OCSD_DATA_RESP_IS_FATAL(unpacker->csd.dt_process_data(source->tree, OCSD_OP_DATA, (ocsd_trc_index_t)offset, bytes,
-                                                              unpacker->data + at, &used)))
+    if (source && OCSD_DATA_RESP_IS_FATAL(unpacker->csd.dt_process_data(
+                      source->tree, OCSD_OP_DATA, (ocsd_trc_index_t)offset, bytes, unpacker->data + at, &used)))
         (void)unpacker->csd.dt_process_data(source->tree, OCSD_OP_RESET, 0, 0, NULL, &used);
 }
 

@@ -105,7 +105,8 @@ static int survey_record(struct pf_decoding *decoding, const struct perfile_reco
     struct pf_aux_queue *queue;
     bool kept = true;
     if (record->type == PERFILE_RECORD_AUX_OUTPUT_HW_ID)
-        return pf_aux_take_source(&decoding->source_cpus, decoding->reader, record) ? 0 : pf_fail_memory(error, "trace");
+        return pf_aux_take_source(&decoding->source_cpus, decoding->reader, record) ? 0
+                                                                                    : pf_fail_memory(error, "trace");
     if (pf_aux_record_is_sample(record) && !record->compressed)
         kept = pf_aux_queues_take_sample(&decoding->found, record, &queue);
     else if (pf_aux_record_decode(decoding->reader, record, &body, &from))
@@ -614,7 +615,8 @@ static bool next_of_item(struct pf_decoding *decoding, struct queue *queue, stru
 {
     const struct pf_aux_decoder *decoder = decoding->decoder;
     while (decoding->itrace.events >> queue->next_event) {
-        const unsigned event = queue->next_event + (unsigned)__builtin_ctzll(decoding->itrace.events >> queue->next_event);
+        const unsigned event =
+            queue->next_event + (unsigned)__builtin_ctzll(decoding->itrace.events >> queue->next_event);
         queue->next_event = (uint16_t)(event + 1);
         if (!make_sample(decoding, queue, event))
             continue;

@@ -69,8 +69,8 @@ struct pf_aux_recording;
 /* A packet of one source, whose bytes several packets of the format have. */
 struct pf_aux_part {
     unsigned source;
-    uint64_t offset; /* of its first byte, in the payload */
-    uint64_t bytes;  /* of the source */
+    uint64_t offset;  /* of its first byte, in the payload */
+    uint64_t bytes;   /* of the source */
     const char *text; /* its kind, and after a blank what it says */
 };
 typedef void pf_aux_put_part(void *context, const struct pf_aux_part *part);
@@ -150,9 +150,10 @@ int pf_aux_walk_next(struct pf_aux_walk *walk, struct pf_aux_packet *packet, str
 /* Gets more bytes, as many as the longest packet has if there are so many. Returns false at the end. */
 bool pf_aux_walk_fill(struct pf_aux_walk *walk, struct perfile_error *error);
 /* pf_aux_walk_next of a format that the caller knows: its `read` is inlined. */
-static inline __attribute__((always_inline)) int pf_aux_walk_next_by(
-    struct pf_aux_walk *walk, void (*read)(const struct pf_aux_machine *, void *, struct pf_aux_packet *),
-    struct pf_aux_packet *packet, struct perfile_error *error)
+static inline __attribute__((always_inline)) int
+pf_aux_walk_next_by(struct pf_aux_walk *walk,
+                    void (*read)(const struct pf_aux_machine *, void *, struct pf_aux_packet *),
+                    struct pf_aux_packet *packet, struct perfile_error *error)
 {
     if (PF_UNLIKELY(walk->bytes < walk->format->max_bytes) && !pf_aux_walk_fill(walk, error))
         return walk->end;

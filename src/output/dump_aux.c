@@ -54,10 +54,11 @@ static bool begin_unpacking(struct pf_dump_traces *traces, const struct pf_aux_f
         return true;
     if (record->type == PERFILE_RECORD_AUXTRACE)
         (void)!perfile_record_decode(traces->reader, record, &stated, sizeof(stated), NULL);
-    traces->recording = (struct pf_aux_recording){.priv = traces->queues.priv,
-                                                  .priv_count = traces->queues.priv_count,
-                                                  .cpu = stated.cpu,
-                                                  .source_cpus = traces->source_cpus.size ? &traces->source_cpus : NULL};
+    traces->recording =
+        (struct pf_aux_recording){.priv = traces->queues.priv,
+                                  .priv_count = traces->queues.priv_count,
+                                  .cpu = stated.cpu,
+                                  .source_cpus = traces->source_cpus.size ? &traces->source_cpus : NULL};
     if (!traces->unpacked) {
         traces->unpacker = format->unpacker;
         traces->unpacked = pf_new(traces->queues.allocator, format->unpacker->state_bytes);
@@ -220,8 +221,8 @@ static int put_json_packets(struct perfile_reader *reader, const struct pf_dumpe
             result = pf_fail_memory(error, "dump");
         pf_json_begin(json, "packets", true);
         if (result == 0)
-            result = each_packet(&payload, dumped->traces, &(struct printer){put_member, put_part_member, &members},
-                                 error);
+            result =
+                each_packet(&payload, dumped->traces, &(struct printer){put_member, put_part_member, &members}, error);
         pf_json_end(json, true);
         pf_text_close(&members.words);
     }

@@ -235,10 +235,8 @@ static void test_cut(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_flow),
-        cmocka_unit_test(test_number_of_old_kernels),
-        cmocka_unit_test(test_damage),
-        cmocka_unit_test(test_missing_byte),
+        cmocka_unit_test(test_flow),   cmocka_unit_test(test_number_of_old_kernels),
+        cmocka_unit_test(test_damage), cmocka_unit_test(test_missing_byte),
         cmocka_unit_test(test_cut),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
