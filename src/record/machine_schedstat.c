@@ -118,7 +118,7 @@ int pf_synthesize_schedstat(const char *root, const struct pf_synthesis *synthes
     struct pf_text text;
     const int folder = open(root ? root : "/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     int result;
-    if (pf_text_open(&text, synthesis->allocator, NULL, NULL) < 0)
+    if (pf_text_open(&text, pf_allocator_or_default(synthesis->allocator), NULL, NULL) < 0)
         result = pf_fail_memory(error, "counters of the scheduler");
     else if (folder < 0 || !pf_read_file(folder, "proc/schedstat", &text, SCHEDSTAT_BYTES_MAX))
         result = fail_open(error);

@@ -949,6 +949,49 @@ static void test_many_ids(void **state)
     free(ids);
 }
 
+/* What a machine with this /proc/schedstat (NULL: without) writes, up to its first error. */
+static int write_schedstat(struct stream *s, const char *text)
+{
+    const struct pf_synthesis synthesis = {put_to_stream, s};
+    struct machine m;
+    machine_open(&m);
+    if (text)
+        add(&m, "proc/schedstat", text);
+    stream_open(s);
+    const int result = pf_synthesize_schedstat(m.root, &synthesis, &s->error);
+    machine_close(&m);
+    return result;
+}
+
+static void test_schedstat(void **state)
+{
+    const struct perfile_record *record;
+    struct perfile_schedstat_cpu cpu;
+    struct perfile_schedstat_domain domain;
+    struct stream s;
+    (void)state;
+    assert_int_equal(write_schedstat(&s, "version 16\ntimestamp 4294909601\ncpu3 1 2 3 4 5 6 7000000000 8 9\n"
+                                         "domain1 00000008 10 4294967296 12 13\n"),
+                     0);
+    stream_read(&s);
+    assert_int_equal(perfile_reader_next(s.reader, &record, &s.error), 1);
+    assert_int_equal(perfile_record_decode(s.reader, record, &cpu, sizeof(cpu), &s.error), 0);
+    assert_true(record->type == PERFILE_RECORD_SCHEDSTAT_CPU && cpu.timestamp == 4294909601 && cpu.version == 16);
+    assert_true(cpu.cpu == 3 && cpu.yld_count == 1 && cpu.rq_cpu_time == 7000000000 && cpu.pcount == 9);
+    assert_int_equal(perfile_reader_next(s.reader, &record, &s.error), 1);
+    assert_int_equal(perfile_record_decode(s.reader, record, &domain, sizeof(domain), &s.error), 0);
+    assert_true(record->type == PERFILE_RECORD_SCHEDSTAT_DOMAIN && domain.cpu == 3 && domain.domain == 1);
+    assert_int_equal(domain.counters.count, 4);
+    assert_memory_equal(domain.counters.data, ((const uint32_t[]){10, 0, 12, 13}), 16);
+    stream_close(&s);
+    assert_int_equal(write_schedstat(&s, NULL), PERFILE_ERROR_OPEN);
+    perfile_writer_close(s.writer);
+    stream_close(&s);
+    assert_int_equal(write_schedstat(&s, "version 17\ntimestamp 1\ncpu0 1 2\n"), PERFILE_ERROR_FORMAT);
+    perfile_writer_close(s.writer);
+    stream_close(&s);
+}
+
 static void test_clock(void **state)
 {
     struct stream s;
@@ -988,6 +1031,7 @@ int main(void)
         cmocka_unit_test(test_features_of_nothing),
         cmocka_unit_test(test_tracing),
         cmocka_unit_test(test_records_of_events),
+        cmocka_unit_test(test_schedstat),
         cmocka_unit_test(test_many_ids),
         cmocka_unit_test(test_clock),
     };
