@@ -15,7 +15,7 @@
 
 enum { PF_SCHEDSTAT_COUNTERS_MAX = 64 };
 
-/* Groups of counters, in the order in which texts have them; which of the first three is first depends on the version. */
+/* Groups of counters, in the order of texts; records of old versions have the idle ones before the busy ones. */
 enum pf_schedstat_category {
     PF_SCHEDSTAT_CPU,
     PF_SCHEDSTAT_BUSY,
