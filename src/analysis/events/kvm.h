@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What virtual machines of KVM left their guests for, and how long the host took: the tracepoints kvm_exit and
- * kvm_entry of each virtual CPU, and between them accesses to devices (kvm_mmio, kvm_pio) and model-specific registers (kvm_msr).
- * What exits are called is in the print format of kvm_exit.
+ * kvm_entry of each virtual CPU, and between them accesses to devices (kvm_mmio, kvm_pio) and to model-specific
+ * registers (kvm_msr). What exits are called is in the print format of kvm_exit.
  */
 #ifndef PF_ANALYSIS_EVENTS_KVM_H
 #define PF_ANALYSIS_EVENTS_KVM_H
