@@ -166,12 +166,13 @@ static inline bool add_frames(struct pf_report *report, uint32_t key, const stru
 }
 
 /* One sample that is to be shown, or one branch of it. */
-static inline bool add_row(struct pf_report *report, const struct pf_profile_sample *sample)
+static inline __attribute__((always_inline)) bool add_row(struct pf_report *report,
+                                                          const struct pf_profile_sample *sample)
 {
     struct pf_report_event *event = &report->events.items[sample->event->index];
     const bool counts = passes(report, sample);
     const bool in_total = counts || !report->settings.relative;
-    if (report->layout.by_class)
+    if (PF_UNLIKELY(report->layout.by_class))
         pf_report_note_classes(event, sample);
     const uint64_t part = in_total ? pf_add_to_sum(&event->period, sample->period) : 0;
     (void)pf_add_to_sum(&event->latency, in_total ? pf_report_latency(report, sample) : 0);
@@ -237,22 +238,23 @@ static int fail_samples(const struct pf_report *report, struct perfile_error *er
                : pf_fail_memory(error, "report");
 }
 
-static bool take_sample(struct pf_report *report, const struct pf_profile_sample *sample)
+/* Gives the sample the frames that its row has: with branches before its callers, without callees that are ignored. */
+static bool change_frames(struct pf_report *report, struct pf_profile_sample *sample)
 {
-    struct pf_profile_sample cut, before;
+    return (!report->branching.history || pf_report_add_history(report, sample)) &&
+           (!report->filters.ignored || pf_report_ignore_callees(report, sample));
+}
+
+static inline bool take_sample(struct pf_report *report, const struct pf_profile_sample *sample)
+{
+    struct pf_profile_sample changed;
     if (PF_UNLIKELY(!sample->event))
         return true;
-    if (PF_UNLIKELY(report->branching.history)) {
-        before = *sample;
-        if (!pf_report_add_history(report, &before))
+    if (PF_UNLIKELY(report->branching.history || report->filters.ignored)) {
+        changed = *sample;
+        if (!change_frames(report, &changed))
             return false;
-        sample = &before;
-    }
-    if (PF_UNLIKELY(report->filters.ignored != NULL)) {
-        cut = *sample;
-        if (!pf_report_ignore_callees(report, &cut))
-            return false;
-        sample = &cut;
+        sample = &changed;
     }
     return add_sample(report, sample);
 }
