@@ -43,13 +43,11 @@ static int run(const struct pf_command *command, struct pf_settings *settings)
         settings->keys = keys;
         settings->events.keys = keys;
     }
-    return pf_run_subview(command, settings, views);
+    return pf_run_subview(command, settings);
 }
 
 static const struct pf_option options[] = {
-    PF_OPTION_TABLE_FORMAT,
-    PF_OPTION_COLUMNS,
-    PF_OPTION_STDIO,
+    PF_OPTIONS_OF_VIEWS,
     PF_VALUES(CHOICE, "display", 'd', "HOW", PF_OWN(display), .table = displays, "The order of the lines."),
     PF_VALUES(LIST, "coalesce", 'c', "LIST", PF_OWN(coalesce), .table = parts,
               "What distinguishes rows within a line, besides the offset: pid, tid, iaddr, dso [iaddr]."),

@@ -27,7 +27,7 @@ static int run(const struct pf_command *command, struct pf_settings *settings)
         return PF_STATUS_USAGE;
     }
     settings->keys = !by_address ? NULL : pages ? "page" : "address";
-    return pf_run_subview(command, settings, pages ? page_views : slab_views);
+    return pf_run_subview_of(command, settings, pages ? page_views : slab_views);
 }
 
 static const struct pf_value keys[] = {
@@ -56,9 +56,7 @@ static int choose_kind(const struct pf_option *option, const char *text, struct 
 }
 
 static const struct pf_option options[] = {
-    PF_OPTION_TABLE_FORMAT,
-    PF_OPTION_COLUMNS,
-    PF_OPTION_STDIO,
+    PF_OPTIONS_OF_VIEWS,
     PF_FLAG("slab", 0, .set = choose_kind, "What was allocated from slabs (kmalloc and the like). The default."),
     PF_FLAG("page", 0, .set = choose_kind, "What was allocated as pages."),
     FLAG("caller", PERFILE_EVENTS_CALLER, "A row for each caller. The default of tables."),

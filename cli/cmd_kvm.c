@@ -21,7 +21,7 @@ static int run(const struct pf_command *command, struct pf_settings *settings)
         }
     if (!settings->events.classes)
         settings->events.classes = "vmexit";
-    return pf_run_subview(command, settings, views);
+    return pf_run_subview(command, settings);
 }
 
 static const struct pf_value keys[] = {
@@ -39,9 +39,7 @@ static const struct pf_value kinds[] = {
 };
 
 static const struct pf_option options[] = {
-    PF_OPTION_TABLE_FORMAT,
-    PF_OPTION_COLUMNS,
-    PF_OPTION_STDIO,
+    PF_OPTIONS_OF_VIEWS,
     PF_OPTION_DUMP,
     PF_VALUES(CHOICE, "event", 0, "EVENT", PF_AT(events.classes), .table = kinds, "What rows are of [vmexit].",
               .first = true),

@@ -9,11 +9,6 @@ static const struct pf_subview views[] = {
     {0},
 };
 
-static int run(const struct pf_command *command, struct pf_settings *settings)
-{
-    return pf_run_subview(command, settings, views);
-}
-
 static const struct pf_value keys[] = {
     {"runtime", "how long it ran"},
     {"avg", "average wait"},
@@ -33,9 +28,7 @@ static const struct pf_value classes[] = {
 };
 
 static const struct pf_option options[] = {
-    PF_OPTION_TABLE_FORMAT,
-    PF_OPTION_COLUMNS,
-    PF_OPTION_STDIO,
+    PF_OPTIONS_OF_VIEWS,
     PF_OPTION_DUMP,
     PF_VALUES(WORDS, "kwork", 'k', "LIST", PF_AT(events.classes), .table = classes,
               "Only these: irq,softirq,workqueue; top: sched,irq,softirq."),
@@ -75,5 +68,5 @@ const struct pf_command pf_command_kwork = {
     PF_SUBVIEWS_USUAL(views, 2, "report"),
     .groups = {PF_GROUP("Options", options), PF_GROUP(PF_PERF_TEXT, perf_options, true), &pf_filter_group,
                PF_GROUP("Symbols", symbols), &pf_input_group, &pf_limit_group, &pf_common_group},
-    .run = run,
+    .run = pf_run_subview,
 };

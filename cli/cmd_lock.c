@@ -24,7 +24,7 @@ static int run(const struct pf_command *command, struct pf_settings *settings)
     }
     settings->keys = pf_own(settings)->by_thread ? "thread" : pf_own(settings)->by_lock || report ? "lock" : NULL;
     settings->events.keys = settings->keys;
-    return pf_run_subview(command, settings, views);
+    return pf_run_subview(command, settings);
 }
 
 static const struct pf_value keys[] = {
@@ -38,9 +38,7 @@ static const struct pf_value keys[] = {
 };
 
 static const struct pf_option options[] = {
-    PF_OPTION_TABLE_FORMAT,
-    PF_OPTION_COLUMNS,
-    PF_OPTION_STDIO,
+    PF_OPTIONS_OF_VIEWS,
     PF_OPTION_DUMP,
     PF_FLAG("threads", 't', PF_OWN(by_thread), "A row for each thread."),
     PF_FLAG("lock-addr", 'l', PF_OWN(by_lock), "A row for each lock."),

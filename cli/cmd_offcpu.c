@@ -10,7 +10,7 @@ static const struct pf_subview wakers[] = {{"", "wakers", false, NULL}, {0}};
 
 static int run(const struct pf_command *command, struct pf_settings *settings)
 {
-    return pf_run_subview(command, settings, pf_own(settings)->wakers ? wakers : off);
+    return pf_run_subview_of(command, settings, pf_own(settings)->wakers ? wakers : off);
 }
 
 static const struct pf_option options[] = {

@@ -137,7 +137,7 @@ static int run(const struct pf_command *command, struct pf_settings *settings)
         settings->keys = "tid";
     if (settings->report.time_quantum)
         settings->keys = "time";
-    return pf_run_subview(command, settings, views);
+    return pf_run_subview(command, settings);
 }
 
 static const struct pf_value keys[] = {
@@ -152,9 +152,7 @@ static const struct pf_value keys[] = {
 
 #define FLAG(option, short_option, bit, text) PF_BITS(option, short_option, PF_AT(events.sched), bit, text)
 static const struct pf_option options[] = {
-    PF_OPTION_TABLE_FORMAT,
-    PF_OPTION_COLUMNS,
-    PF_OPTION_STDIO,
+    PF_OPTIONS_OF_VIEWS,
     PF_OPTION_DUMP,
     PF_ROW(TEXT, "time-quantum", 0, "TIME", PF_AT(report.time_quantum),
            "cpu: a row for each CPU and this much time, such as 10ms or 1s: how busy it was, and how long tasks waited "

@@ -126,7 +126,7 @@ int pf_run_view(const struct pf_command *command, struct pf_settings *settings)
     return settings->workload ? pf_record_show(&how, settings) : pf_run_output(command, settings);
 }
 
-int pf_run_subview(const struct pf_command *command, struct pf_settings *settings, const struct pf_subview *views)
+int pf_run_subview_of(const struct pf_command *command, struct pf_settings *settings, const struct pf_subview *views)
 {
     const struct pf_subview *view = pf_subview_choose(command, settings, views);
 
@@ -138,4 +138,9 @@ int pf_run_subview(const struct pf_command *command, struct pf_settings *setting
     else
         settings->view = view->view;
     return pf_run_view(command, settings);
+}
+
+int pf_run_subview(const struct pf_command *command, struct pf_settings *settings)
+{
+    return pf_run_subview_of(command, settings, command->views);
 }

@@ -29,7 +29,9 @@ int pf_refuse_text_options(const struct pf_command *command, const struct pf_set
 const struct pf_subview *pf_subview_choose(const struct pf_command *command, struct pf_settings *settings,
                                            const struct pf_subview *views);
 /* Takes the name of the sub-view from the operands, and prints it. */
-int pf_run_subview(const struct pf_command *command, struct pf_settings *settings, const struct pf_subview *views);
+int pf_run_subview(const struct pf_command *command, struct pf_settings *settings);
+/* The same of other sub-views than those of the command. */
+int pf_run_subview_of(const struct pf_command *command, struct pf_settings *settings, const struct pf_subview *views);
 /*
  * Prints what the settings say of the recording or, of a command, of what its `record` would write: into a file without
  * a name, which is gone afterwards.
@@ -57,5 +59,7 @@ const char *pf_subview_at(const struct pf_command *command, size_t index, const 
 #define PF_OPTION_COLUMNS                                                                                              \
     PF_ROW(LIST, "columns", 0, "LIST", PF_AT(columns),                                                                 \
            "Columns to print, in order (+NAME adds to the default, -NAME removes from it, all: every column).")
+/* Of every verb whose views are tables and texts of perf. */
+#define PF_OPTIONS_OF_VIEWS PF_OPTION_TABLE_FORMAT, PF_OPTION_COLUMNS, PF_OPTION_STDIO
 
 #endif
