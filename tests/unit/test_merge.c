@@ -53,6 +53,13 @@ static void event(struct maker *maker, uint64_t config, uint64_t sample_type, ui
     assert_int_equal(perfile_writer_add_event(maker->writer, &maker->event, NULL, NULL), 0);
 }
 
+/* A recording with this event. */
+static void start_with(struct maker *maker, uint64_t config, uint64_t sample_type, uint64_t id)
+{
+    start(maker);
+    event(maker, config, sample_type, id);
+}
+
 static void host(struct maker *maker, const char *name)
 {
     assert_int_equal(perfile_writer_feature_text(maker->writer, PERFILE_FEATURE_HOSTNAME, name, NULL), 0);
@@ -193,8 +200,7 @@ static void test_order_of_time(void **state)
     struct maker makers[2];
     struct result result;
     for (size_t i = 0; i < 2; i++) {
-        start(&makers[i]);
-        event(&makers[i], 3, TYPE, 7 + i);
+        start_with(&makers[i], 3, TYPE, 7 + i);
         for (size_t j = 0; j < 3; j++)
             sample(&makers[i], 0, 7 + i, 100 * j + 10 * i + 1, (int32_t)i + 5);
     }
@@ -215,8 +221,7 @@ static void test_many_inputs(void **state)
     static char wanted[65536];
     size_t used = 0;
     for (size_t i = 0; i < INPUTS; i++) {
-        start(&makers[i]);
-        event(&makers[i], 1, TYPE, 7);
+        start_with(&makers[i], 1, TYPE, 7);
         host(&makers[i], (const char[]){'a' + (char)(i / 26), 'a' + (char)(i % 26), 0});
         for (size_t time = 1; time < i % TIMES; time++)
             if ((time * 7 + i * 5) % 3)
@@ -236,8 +241,7 @@ static void test_ids_collide(void **state)
     struct maker makers[2];
     struct result result;
     for (size_t i = 0; i < 2; i++) {
-        start(&makers[i]);
-        event(&makers[i], 1 + 2 * i, TYPE, 7);
+        start_with(&makers[i], 1 + 2 * i, TYPE, 7);
         event(&makers[i], 2 + 2 * i, TYPE, 8);
         sample(&makers[i], 0, 7, 1 + i, 5);
         sample(&makers[i], 1, 8, 3 + i, 5);
@@ -258,8 +262,7 @@ static void test_other_positions_of_the_id(void **state)
     struct maker makers[3];
     struct result result;
     for (size_t i = 0; i < 3; i++) {
-        start(&makers[i]);
-        event(&makers[i], 1 + i, types[i], i ? 7 : 0);
+        start_with(&makers[i], 1 + i, types[i], i ? 7 : 0);
         sample(&makers[i], 0, 7, 1 + i, 5);
         comm(&makers[i], 5, "x", 7, 11 + i);
     }
@@ -275,8 +278,7 @@ static void test_ids_of_instances(void **state)
     static const uint64_t ids[] = {7, 9};
     struct maker makers[2];
     struct result result;
-    start(&makers[0]);
-    event(&makers[0], 1, PERFILE_SAMPLE_TID | PERFILE_SAMPLE_TIME, 0);
+    start_with(&makers[0], 1, PERFILE_SAMPLE_TID | PERFILE_SAMPLE_TIME, 0);
     sample(&makers[0], 0, 0, 1, 5);
     start(&makers[1]);
     makers[1].attr.config = 2;
@@ -296,8 +298,7 @@ static void test_stray_ids(void **state)
     struct maker makers[2];
     struct result result;
     for (size_t i = 0; i < 2; i++) {
-        start(&makers[i]);
-        event(&makers[i], 1 + 2 * i, TYPE, 7 + 14 * i);
+        start_with(&makers[i], 1 + 2 * i, TYPE, 7 + 14 * i);
         event(&makers[i], 2 + 2 * i, TYPE, 8 + 14 * i);
         sample(&makers[i], 0, 21, 1 + i, 5);
     }
@@ -333,8 +334,7 @@ static void test_counters_get_ids_of_their_own(void **state)
 static void make_hosts(struct maker makers[2], bool clocks)
 {
     for (size_t i = 0; i < 2; i++) {
-        start(&makers[i]);
-        event(&makers[i], 1, TYPE, 7);
+        start_with(&makers[i], 1, TYPE, 7);
         host(&makers[i], i ? "web" : "db");
         if (clocks) /* the second machine was started 500 ns before the first, by the wall clock */
             words(&makers[i], PERFILE_FEATURE_CLOCK_DATA, 1ull << 32 | 1, i ? 1000000 : 1000600, 100);
@@ -381,8 +381,7 @@ static void test_one_after_the_other(void **state)
     struct maker makers[2];
     struct result result;
     for (size_t i = 0; i < 2; i++) {
-        start(&makers[i]);
-        event(&makers[i], 1, TYPE, 7);
+        start_with(&makers[i], 1, TYPE, 7);
         host(&makers[i], "same");
         words(&makers[i], PERFILE_FEATURE_SAMPLE_TIME, i ? 20 : 120, i ? 30 : 130, 0);
         if (i) /* parts of one recording have the same host, events and command */
@@ -402,8 +401,7 @@ static void test_parts(void **state)
     struct maker makers[2];
     struct result result;
     for (size_t i = 0; i < 2; i++) {
-        start(&makers[i]);
-        event(&makers[i], 1, TYPE, 7);
+        start_with(&makers[i], 1, TYPE, 7);
         comm(&makers[i], 5, "zero", 0, 0);
         comm(&makers[i], 5, "twice", 7, 10);
         comm(&makers[i], 5, "twice", 7, 10);
@@ -423,8 +421,7 @@ static void test_aux_data_of_two(void **state)
     struct result result;
     for (size_t i = 0; i < 2; i++) {
         const struct perfile_auxtrace_info info = {.auxtrace_type = 1};
-        start(&makers[i]);
-        event(&makers[i], 1 + i, TYPE, 7);
+        start_with(&makers[i], 1 + i, TYPE, 7);
         assert_int_equal(
             perfile_writer_record(makers[i].writer, PERFILE_RECORD_AUXTRACE_INFO, 0, &info, sizeof(info), NULL, NULL),
             0);
