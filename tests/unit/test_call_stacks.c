@@ -63,6 +63,23 @@ static void go(struct bench *bench, uint32_t flags, uint64_t from, uint64_t to)
     assert_true(pf_call_stacks_apply(&bench->stacks, thread, &branch, &change));
 }
 
+/* A thread whose trace began in the function at 0x100. */
+static int begin(void **state)
+{
+    static struct bench bench;
+    set_up(&bench);
+    go(&bench, BEGIN, 0, 0x110);
+    *state = &bench;
+    return 0;
+}
+
+static int clean_up(void **state)
+{
+    struct bench *bench = *state;
+    pf_call_stacks_close(&bench->stacks);
+    return 0;
+}
+
 static void end_all(struct bench *bench, enum pf_call_ending ending)
 {
     for (struct pf_call_thread *thread = bench->stacks.first; thread; thread = thread->next)
@@ -90,315 +107,255 @@ static void finish(struct bench *bench, const char *wanted)
 {
     end_all(bench, PF_CALL_TRACE_ENDED);
     check(bench, wanted);
-    pf_call_stacks_close(&bench->stacks);
 }
 
 static void test_a_return_ends_the_call(void **state)
 {
-    struct bench bench;
-    (void)state;
-    set_up(&bench);
-    go(&bench, BEGIN, 0, 0x110);
-    go(&bench, CALL, 0x120, 0x200);
-    go(&bench, CALL, 0x210, 0x300);
-    go(&bench, RETURN, 0x320, 0x212);
-    check(&bench, "300@30+10 d2 cr");
-    go(&bench, RETURN, 0x220, 0x122);
-    check(&bench, "200@20+30 d1 cr");
-    finish(&bench, "110@10+40 d0 bT");
+    struct bench *bench = *state;
+    go(bench, CALL, 0x120, 0x200);
+    go(bench, CALL, 0x210, 0x300);
+    go(bench, RETURN, 0x320, 0x212);
+    check(bench, "300@30+10 d2 cr");
+    go(bench, RETURN, 0x220, 0x122);
+    check(bench, "200@20+30 d1 cr");
+    finish(bench, "110@10+40 d0 bT");
 }
 
 static void test_recursion_is_a_call_each(void **state)
 {
-    struct bench bench;
-    (void)state;
-    set_up(&bench);
-    go(&bench, BEGIN, 0, 0x100);
+    struct bench *bench = *state;
     for (unsigned i = 0; i < 3; i++)
-        go(&bench, CALL, 0x110, 0x100);
+        go(bench, CALL, 0x110, 0x100);
     for (unsigned i = 0; i < 3; i++)
-        go(&bench, RETURN, 0x120, 0x112);
-    check(&bench, "100@40+10 d3 cr, 100@30+30 d2 cr, 100@20+50 d1 cr");
-    finish(&bench, "100@10+60 d0 bT");
+        go(bench, RETURN, 0x120, 0x112);
+    check(bench, "100@40+10 d3 cr, 100@30+30 d2 cr, 100@20+50 d1 cr");
+    finish(bench, "110@10+60 d0 bT");
 }
 
 /* What the caller executed is not in the call, and what the callee did is in both. */
 static void test_instructions_are_those_with_callees(void **state)
 {
-    struct bench bench;
-    (void)state;
-    set_up(&bench);
-    go(&bench, BEGIN, 0, 0x110);
-    go(&bench, CALL, 0x120, 0x200);
-    go(&bench, JUMP, 0x210, 0x220);
-    go(&bench, CALL, 0x230, 0x300);
-    go(&bench, RETURN, 0x320, 0x232);
-    go(&bench, RETURN, 0x240, 0x122);
-    assert_int_equal(bench.stacks.ended[0].insns, 3);
-    assert_int_equal(bench.stacks.ended[0].cycles, 5);
-    assert_int_equal(bench.stacks.ended[1].insns, 12);
-    assert_int_equal(bench.stacks.ended[1].number, 2);
-    assert_int_equal(bench.stacks.ended[0].parent, 2);
-    assert_int_equal(bench.stacks.ended[1].parent, 1);
-    check(&bench, "300@40+10 d2 cr, 200@20+40 d1 cr");
-    finish(&bench, "110@10+50 d0 bT");
+    struct bench *bench = *state;
+    go(bench, CALL, 0x120, 0x200);
+    go(bench, JUMP, 0x210, 0x220);
+    go(bench, CALL, 0x230, 0x300);
+    go(bench, RETURN, 0x320, 0x232);
+    go(bench, RETURN, 0x240, 0x122);
+    assert_int_equal(bench->stacks.ended[0].insns, 3);
+    assert_int_equal(bench->stacks.ended[0].cycles, 5);
+    assert_int_equal(bench->stacks.ended[1].insns, 12);
+    assert_int_equal(bench->stacks.ended[1].number, 2);
+    assert_int_equal(bench->stacks.ended[0].parent, 2);
+    assert_int_equal(bench->stacks.ended[1].parent, 1);
+    check(bench, "300@40+10 d2 cr, 200@20+40 d1 cr");
+    finish(bench, "110@10+50 d0 bT");
 }
 
 /* An unwinder enters the function that catches, not where its call would have returned. */
 static void test_an_exception_unwinds(void **state)
 {
-    struct bench bench;
-    (void)state;
-    set_up(&bench);
-    go(&bench, BEGIN, 0, 0x110);
-    go(&bench, CALL, 0x120, 0x200);
-    go(&bench, CALL, 0x210, 0x300);
-    go(&bench, CALL, 0x310, 0x900);
-    go(&bench, RETURN, 0x980, 0x280);
-    check(&bench, "900@40+10 d3 cu, 300@30+20 d2 cu");
-    go(&bench, RETURN, 0x290, 0x122);
-    check(&bench, "200@20+40 d1 cr");
-    finish(&bench, "110@10+50 d0 bT");
+    struct bench *bench = *state;
+    go(bench, CALL, 0x120, 0x200);
+    go(bench, CALL, 0x210, 0x300);
+    go(bench, CALL, 0x310, 0x900);
+    go(bench, RETURN, 0x980, 0x280);
+    check(bench, "900@40+10 d3 cu, 300@30+20 d2 cu");
+    go(bench, RETURN, 0x290, 0x122);
+    check(bench, "200@20+40 d1 cr");
+    finish(bench, "110@10+50 d0 bT");
 }
 
 static void test_longjmp_unwinds(void **state)
 {
-    struct bench bench;
-    (void)state;
-    set_up(&bench);
-    go(&bench, BEGIN, 0, 0x110);
-    go(&bench, CALL, 0x120, 0x200); /* setjmp returns */
-    go(&bench, RETURN, 0x210, 0x122);
-    check(&bench, "200@20+10 d1 cr");
-    go(&bench, CALL, 0x130, 0x300);
-    go(&bench, CALL, 0x310, 0x400);
-    go(&bench, JUMP, 0x420, 0x122);
-    finish(&bench, "400@50+10 d2 cu, 300@40+20 d1 cu, 110@10+50 d0 bT");
+    struct bench *bench = *state;
+    go(bench, CALL, 0x120, 0x200); /* setjmp returns */
+    go(bench, RETURN, 0x210, 0x122);
+    check(bench, "200@20+10 d1 cr");
+    go(bench, CALL, 0x130, 0x300);
+    go(bench, CALL, 0x310, 0x400);
+    go(bench, JUMP, 0x420, 0x122);
+    finish(bench, "400@50+10 d2 cu, 300@40+20 d1 cu, 110@10+50 d0 bT");
 }
 
 /* Further out than the innermost call: what is between did not return. */
 static void test_a_return_further_out_unwinds(void **state)
 {
-    struct bench bench;
-    (void)state;
-    set_up(&bench);
-    go(&bench, BEGIN, 0, 0x110);
-    go(&bench, CALL, 0x120, 0x200);
-    go(&bench, CALL, 0x210, 0x300);
-    go(&bench, CALL, 0x310, 0x400);
-    go(&bench, RETURN, 0x420, 0x212);
-    finish(&bench, "400@40+10 d3 cu, 300@30+20 d2 cr, 200@20+30 d1 cT, 110@10+40 d0 bT");
+    struct bench *bench = *state;
+    go(bench, CALL, 0x120, 0x200);
+    go(bench, CALL, 0x210, 0x300);
+    go(bench, CALL, 0x310, 0x400);
+    go(bench, RETURN, 0x420, 0x212);
+    finish(bench, "400@40+10 d3 cu, 300@30+20 d2 cr, 200@20+30 d1 cT, 110@10+40 d0 bT");
 }
 
 static void test_tail_calls_return_together(void **state)
 {
-    struct bench bench;
-    (void)state;
-    set_up(&bench);
-    go(&bench, BEGIN, 0, 0x110);
-    go(&bench, CALL, 0x120, 0x200);
-    go(&bench, JUMP, 0x210, 0x300);
-    go(&bench, JUMP, 0x310, 0x400);
-    go(&bench, RETURN, 0x420, 0x122);
-    finish(&bench, "400@40+10 d3 tr, 300@30+20 d2 tr, 200@20+30 d1 cr, 110@10+40 d0 bT");
+    struct bench *bench = *state;
+    go(bench, CALL, 0x120, 0x200);
+    go(bench, JUMP, 0x210, 0x300);
+    go(bench, JUMP, 0x310, 0x400);
+    go(bench, RETURN, 0x420, 0x122);
+    finish(bench, "400@40+10 d3 tr, 300@30+20 d2 tr, 200@20+30 d1 cr, 110@10+40 d0 bT");
 }
 
 /* Functions that go on in each other for ever are not called deeper and deeper. */
 static void test_tail_calls_in_a_circle_stay_shallow(void **state)
 {
-    struct bench bench;
-    (void)state;
-    set_up(&bench);
-    go(&bench, BEGIN, 0, 0x110);
-    go(&bench, CALL, 0x120, 0x200);
-    go(&bench, JUMP, 0x210, 0x300);
-    go(&bench, JUMP, 0x310, 0x200);
-    go(&bench, JUMP, 0x210, 0x300);
-    check(&bench, "300@30+10 d2 tl");
+    struct bench *bench = *state;
+    go(bench, CALL, 0x120, 0x200);
+    go(bench, JUMP, 0x210, 0x300);
+    go(bench, JUMP, 0x310, 0x200);
+    go(bench, JUMP, 0x210, 0x300);
+    check(bench, "300@30+10 d2 tl");
     for (unsigned i = 0; i < 1000; i++)
-        go(&bench, JUMP, i % 2 ? 0x210 : 0x310, i % 2 ? 0x300 : 0x200);
-    assert_true(bench.stacks.first->count <= 4);
-    pf_call_stacks_close(&bench.stacks);
+        go(bench, JUMP, i % 2 ? 0x210 : 0x310, i % 2 ? 0x300 : 0x200);
+    assert_true(bench->stacks.first->count <= 4);
 }
 
 /* A cold part of a function has a symbol of its own. */
 static void test_a_cold_part_returns(void **state)
 {
-    struct bench bench;
-    (void)state;
-    set_up(&bench);
-    go(&bench, BEGIN, 0, 0x110);
-    go(&bench, CALL, 0x120, 0x200);
-    go(&bench, JUMP, 0x210, 0x800);
-    go(&bench, JUMP, 0x810, 0x220);
-    check(&bench, "800@30+10 d2 tr");
-    finish(&bench, "200@20+20 d1 cT, 110@10+30 d0 bT");
+    struct bench *bench = *state;
+    go(bench, CALL, 0x120, 0x200);
+    go(bench, JUMP, 0x210, 0x800);
+    go(bench, JUMP, 0x810, 0x220);
+    check(bench, "800@30+10 d2 tr");
+    finish(bench, "200@20+20 d1 cT, 110@10+30 d0 bT");
 }
 
 static void test_the_caller_was_entered_before_the_trace(void **state)
 {
-    struct bench bench;
-    (void)state;
-    set_up(&bench);
-    go(&bench, BEGIN, 0, 0x110);
-    go(&bench, RETURN, 0x120, 0x250);
-    check(&bench, "110@10+10 d0 br");
-    go(&bench, CALL, 0x260, 0x100);
-    go(&bench, RETURN, 0x120, 0x262);
-    finish(&bench, "100@30+10 d1 cr, 250@20+20 d0 bT");
+    struct bench *bench = *state;
+    go(bench, RETURN, 0x120, 0x250);
+    check(bench, "110@10+10 d0 br");
+    go(bench, CALL, 0x260, 0x100);
+    go(bench, RETURN, 0x120, 0x262);
+    finish(bench, "100@30+10 d1 cr, 250@20+20 d0 bT");
 }
 
 /* A call that only finds its own address returns nowhere; one into the same function may be a retpoline. */
 static void test_calls_that_are_not(void **state)
 {
-    struct bench bench;
-    (void)state;
-    set_up(&bench);
-    go(&bench, BEGIN, 0, 0x110);
-    go(&bench, CALL, 0x120, 0x122);
-    go(&bench, CALL, 0x130, 0x200);
-    go(&bench, CALL, 0x204, 0x220);
-    go(&bench, RETURN, 0x228, 0x300);
-    go(&bench, RETURN, 0x310, 0x132);
-    finish(&bench, "300@50+10 d2 tr, 200@30+30 d1 cr, 110@10+50 d0 bT");
+    struct bench *bench = *state;
+    go(bench, CALL, 0x120, 0x122);
+    go(bench, CALL, 0x130, 0x200);
+    go(bench, CALL, 0x204, 0x220);
+    go(bench, RETURN, 0x228, 0x300);
+    go(bench, RETURN, 0x310, 0x132);
+    finish(bench, "300@50+10 d2 tr, 200@30+30 d1 cr, 110@10+50 d0 bT");
 }
 
 static void test_the_kernel_is_called_and_returns(void **state)
 {
-    struct bench bench;
-    (void)state;
-    set_up(&bench);
-    go(&bench, BEGIN, 0, 0x110);
-    go(&bench, SYSCALL, 0x120, KERNEL | 0x1000);
-    go(&bench, CALL, KERNEL | 0x1010, KERNEL | 0x1100);
-    go(&bench, RETURN, KERNEL | 0x1120, KERNEL | 0x1012);
-    go(&bench, SYSRET, KERNEL | 0x1020, 0x122);
-    check(&bench, "1100@30+10 d2 cr, 1000@20+30 d1 sr");
-    go(&bench, INTERRUPT, 0x130, KERNEL | 0x1200);
-    go(&bench, IRET, KERNEL | 0x1220, 0x130);
-    check(&bench, "1200@60+10 d1 ir");
-    go(&bench, INTERRUPT, 0x138, KERNEL | 0x1200);
-    go(&bench, CALL, KERNEL | 0x1210, KERNEL | 0x1300);
-    go(&bench, IRET, KERNEL | 0x1320, 0x177); /* where nothing was interrupted: a signal moved it */
-    finish(&bench, "1300@90+10 d2 cu, 1200@80+20 d1 iu, 110@10+90 d0 bT");
+    struct bench *bench = *state;
+    go(bench, SYSCALL, 0x120, KERNEL | 0x1000);
+    go(bench, CALL, KERNEL | 0x1010, KERNEL | 0x1100);
+    go(bench, RETURN, KERNEL | 0x1120, KERNEL | 0x1012);
+    go(bench, SYSRET, KERNEL | 0x1020, 0x122);
+    check(bench, "1100@30+10 d2 cr, 1000@20+30 d1 sr");
+    go(bench, INTERRUPT, 0x130, KERNEL | 0x1200);
+    go(bench, IRET, KERNEL | 0x1220, 0x130);
+    check(bench, "1200@60+10 d1 ir");
+    go(bench, INTERRUPT, 0x138, KERNEL | 0x1200);
+    go(bench, CALL, KERNEL | 0x1210, KERNEL | 0x1300);
+    go(bench, IRET, KERNEL | 0x1320, 0x177); /* where nothing was interrupted: a signal moved it */
+    finish(bench, "1300@90+10 d2 cu, 1200@80+20 d1 iu, 110@10+90 d0 bT");
 }
 
 static void test_what_is_not_traced_is_a_call(void **state)
 {
-    struct bench bench;
-    (void)state;
-    set_up(&bench);
-    go(&bench, BEGIN, 0, 0x110);
-    go(&bench, SYSCALL | END, 0x120, 0);
-    bench.time += 100;
-    go(&bench, BEGIN, 0, 0x122);
-    check(&bench, "0@20+110 d1 or");
-    go(&bench, INTERRUPT | END, 0x130, 0);
-    go(&bench, BEGIN, 0, 0x700); /* the handler of a signal, which returns by a system call */
-    go(&bench, SYSCALL | END, 0x720, 0);
-    go(&bench, BEGIN, 0, 0x130);
-    check(&bench, "0@160+10 d3 ou, 700@150+20 d2 iu, 0@140+30 d1 or");
-    finish(&bench, "110@10+160 d0 bT");
+    struct bench *bench = *state;
+    go(bench, SYSCALL | END, 0x120, 0);
+    bench->time += 100;
+    go(bench, BEGIN, 0, 0x122);
+    check(bench, "0@20+110 d1 or");
+    go(bench, INTERRUPT | END, 0x130, 0);
+    go(bench, BEGIN, 0, 0x700); /* the handler of a signal, which returns by a system call */
+    go(bench, SYSCALL | END, 0x720, 0);
+    go(bench, BEGIN, 0, 0x130);
+    check(bench, "0@160+10 d3 ou, 700@150+20 d2 iu, 0@140+30 d1 or");
+    finish(bench, "110@10+160 d0 bT");
 }
 
 /* With a filter of addresses, a library that is not traced may call back. */
 static void test_what_is_not_traced_calls_back(void **state)
 {
-    struct bench bench;
-    (void)state;
-    set_up(&bench);
-    go(&bench, BEGIN, 0, 0x110);
-    go(&bench, CALL | END, 0x120, 0);
-    go(&bench, BEGIN, 0, 0x700);
-    go(&bench, RETURN | END, 0x720, 0);
-    go(&bench, BEGIN, 0, 0x700);
-    go(&bench, RETURN | END, 0x720, 0);
-    go(&bench, BEGIN, 0, 0x122);
-    check(&bench, "700@30+10 d2 cr, 700@50+10 d2 cr, 0@20+50 d1 or");
-    finish(&bench, "110@10+60 d0 bT");
+    struct bench *bench = *state;
+    go(bench, CALL | END, 0x120, 0);
+    go(bench, BEGIN, 0, 0x700);
+    go(bench, RETURN | END, 0x720, 0);
+    go(bench, BEGIN, 0, 0x700);
+    go(bench, RETURN | END, 0x720, 0);
+    go(bench, BEGIN, 0, 0x122);
+    check(bench, "700@30+10 d2 cr, 700@50+10 d2 cr, 0@20+50 d1 or");
+    finish(bench, "110@10+60 d0 bT");
 }
 
 /* As through a PLT, where libraries are not traced. */
 static void test_a_jump_to_what_is_not_traced_returns_with_it(void **state)
 {
-    struct bench bench;
-    (void)state;
-    set_up(&bench);
-    go(&bench, BEGIN, 0, 0x110);
-    go(&bench, CALL, 0x120, 0x800);
-    go(&bench, END, 0x806, 0);
-    go(&bench, BEGIN, 0, 0x700);
-    go(&bench, RETURN | END, 0x720, 0);
-    go(&bench, BEGIN, 0, 0x122);
-    check(&bench, "700@40+10 d3 cr, 0@30+30 d2 or, 800@20+40 d1 cr");
-    finish(&bench, "110@10+50 d0 bT");
+    struct bench *bench = *state;
+    go(bench, CALL, 0x120, 0x800);
+    go(bench, END, 0x806, 0);
+    go(bench, BEGIN, 0, 0x700);
+    go(bench, RETURN | END, 0x720, 0);
+    go(bench, BEGIN, 0, 0x122);
+    check(bench, "700@40+10 d3 cr, 0@30+30 d2 or, 800@20+40 d1 cr");
+    finish(bench, "110@10+50 d0 bT");
 }
 
 static void test_a_loss_is_a_gap(void **state)
 {
-    struct bench bench;
-    (void)state;
-    set_up(&bench);
-    go(&bench, BEGIN, 0, 0x110);
-    go(&bench, CALL, 0x120, 0x200);
-    assert_true(pf_call_stacks_lose(&bench.stacks, bench.stacks.first, 25, PF_FLOW_ERROR_OVERFLOW));
-    assert_true(pf_call_stacks_lose(&bench.stacks, bench.stacks.first, 27, PF_FLOW_ERROR_LOST));
-    assert_int_equal(bench.stacks.ended[1].error, PF_FLOW_ERROR_OVERFLOW);
-    check(&bench, "200@20+5 d1 cx, 110@10+15 d0 bx");
-    bench.time = 40;
-    go(&bench, BEGIN, 0, 0x210);
-    assert_int_equal(bench.stacks.ended[0].error, PF_FLOW_ERROR_OVERFLOW);
-    check(&bench, "0@25+25 d0 gr");
-    finish(&bench, "210@50+0 d0 bT");
+    struct bench *bench = *state;
+    go(bench, CALL, 0x120, 0x200);
+    assert_true(pf_call_stacks_lose(&bench->stacks, bench->stacks.first, 25, PF_FLOW_ERROR_OVERFLOW));
+    assert_true(pf_call_stacks_lose(&bench->stacks, bench->stacks.first, 27, PF_FLOW_ERROR_LOST));
+    assert_int_equal(bench->stacks.ended[1].error, PF_FLOW_ERROR_OVERFLOW);
+    check(bench, "200@20+5 d1 cx, 110@10+15 d0 bx");
+    bench->time = 40;
+    go(bench, BEGIN, 0, 0x210);
+    assert_int_equal(bench->stacks.ended[0].error, PF_FLOW_ERROR_OVERFLOW);
+    check(bench, "0@25+25 d0 gr");
+    finish(bench, "210@50+0 d0 bT");
 }
 
 static void test_a_gap_at_the_end(void **state)
 {
-    struct bench bench;
-    (void)state;
-    set_up(&bench);
-    go(&bench, BEGIN, 0, 0x110);
-    assert_true(pf_call_stacks_lose(&bench.stacks, bench.stacks.first, 30, PF_FLOW_ERROR_LOST));
-    bench.time = 90;
-    finish(&bench, "110@10+20 d0 bx, 0@30+60 d0 gT");
+    struct bench *bench = *state;
+    assert_true(pf_call_stacks_lose(&bench->stacks, bench->stacks.first, 30, PF_FLOW_ERROR_LOST));
+    bench->time = 90;
+    finish(bench, "110@10+20 d0 bx, 0@30+60 d0 gT");
 }
 
 /* A switch of contexts: each thread has its stack, and goes on where it was. */
 static void test_threads_have_their_stacks(void **state)
 {
-    struct bench bench;
-    (void)state;
-    set_up(&bench);
-    go(&bench, BEGIN, 0, 0x110);
-    go(&bench, CALL, 0x120, 0x200);
-    bench.tid = 2;
-    go(&bench, BEGIN, 0, 0x510);
-    go(&bench, CALL, 0x520, 0x200);
-    bench.tid = 1;
-    go(&bench, RETURN, 0x220, 0x122);
-    assert_int_equal(bench.stacks.ended[0].tid, 1);
-    bench.tid = 2;
-    go(&bench, RETURN, 0x220, 0x522);
-    assert_int_equal(bench.stacks.ended[1].tid, 2);
-    check(&bench, "200@20+30 d1 cr, 200@40+20 d1 cr");
-    finish(&bench, "110@10+50 d0 bT, 510@30+30 d0 bT");
+    struct bench *bench = *state;
+    go(bench, CALL, 0x120, 0x200);
+    bench->tid = 2;
+    go(bench, BEGIN, 0, 0x510);
+    go(bench, CALL, 0x520, 0x200);
+    bench->tid = 1;
+    go(bench, RETURN, 0x220, 0x122);
+    assert_int_equal(bench->stacks.ended[0].tid, 1);
+    bench->tid = 2;
+    go(bench, RETURN, 0x220, 0x522);
+    assert_int_equal(bench->stacks.ended[1].tid, 2);
+    check(bench, "200@20+30 d1 cr, 200@40+20 d1 cr");
+    finish(bench, "110@10+50 d0 bT, 510@30+30 d0 bT");
 }
 
 static void test_an_endless_recursion_loses_its_outermost_half(void **state)
 {
-    struct bench bench;
-    (void)state;
-    set_up(&bench);
-    go(&bench, BEGIN, 0, 0x100);
+    struct bench *bench = *state;
     for (unsigned i = 0; i < 1024; i++)
-        go(&bench, CALL, 0x110, 0x100);
-    assert_int_equal(bench.stacks.ended_count, 512);
-    assert_int_equal(bench.stacks.ended[0].ending, PF_CALL_TOO_DEEP);
-    assert_int_equal(bench.stacks.ended[0].depth, 511);
-    assert_int_equal(bench.stacks.first->count, 513);
-    end_all(&bench, PF_CALL_THREAD_ENDED);
-    assert_int_equal(bench.stacks.ended_count, 1025);
-    pf_call_stacks_close(&bench.stacks);
+        go(bench, CALL, 0x110, 0x100);
+    assert_int_equal(bench->stacks.ended_count, 512);
+    assert_int_equal(bench->stacks.ended[0].ending, PF_CALL_TOO_DEEP);
+    assert_int_equal(bench->stacks.ended[0].depth, 511);
+    assert_int_equal(bench->stacks.first->count, 513);
+    end_all(bench, PF_CALL_THREAD_ENDED);
+    assert_int_equal(bench->stacks.ended_count, 1025);
 }
 
 /* ---- random walks ------------------------------------------------------------------------------------------------ */
@@ -507,28 +464,30 @@ static void test_random_branches(void **state)
     pf_call_stacks_close(&bench.stacks);
 }
 
+#define STARTED(test) cmocka_unit_test_setup_teardown(test, begin, clean_up)
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_return_ends_the_call),
-        cmocka_unit_test(test_recursion_is_a_call_each),
-        cmocka_unit_test(test_instructions_are_those_with_callees),
-        cmocka_unit_test(test_an_exception_unwinds),
-        cmocka_unit_test(test_longjmp_unwinds),
-        cmocka_unit_test(test_a_return_further_out_unwinds),
-        cmocka_unit_test(test_tail_calls_return_together),
-        cmocka_unit_test(test_tail_calls_in_a_circle_stay_shallow),
-        cmocka_unit_test(test_a_cold_part_returns),
-        cmocka_unit_test(test_the_caller_was_entered_before_the_trace),
-        cmocka_unit_test(test_calls_that_are_not),
-        cmocka_unit_test(test_the_kernel_is_called_and_returns),
-        cmocka_unit_test(test_what_is_not_traced_is_a_call),
-        cmocka_unit_test(test_what_is_not_traced_calls_back),
-        cmocka_unit_test(test_a_jump_to_what_is_not_traced_returns_with_it),
-        cmocka_unit_test(test_a_loss_is_a_gap),
-        cmocka_unit_test(test_a_gap_at_the_end),
-        cmocka_unit_test(test_threads_have_their_stacks),
-        cmocka_unit_test(test_an_endless_recursion_loses_its_outermost_half),
+        STARTED(test_a_return_ends_the_call),
+        STARTED(test_recursion_is_a_call_each),
+        STARTED(test_instructions_are_those_with_callees),
+        STARTED(test_an_exception_unwinds),
+        STARTED(test_longjmp_unwinds),
+        STARTED(test_a_return_further_out_unwinds),
+        STARTED(test_tail_calls_return_together),
+        STARTED(test_tail_calls_in_a_circle_stay_shallow),
+        STARTED(test_a_cold_part_returns),
+        STARTED(test_the_caller_was_entered_before_the_trace),
+        STARTED(test_calls_that_are_not),
+        STARTED(test_the_kernel_is_called_and_returns),
+        STARTED(test_what_is_not_traced_is_a_call),
+        STARTED(test_what_is_not_traced_calls_back),
+        STARTED(test_a_jump_to_what_is_not_traced_returns_with_it),
+        STARTED(test_a_loss_is_a_gap),
+        STARTED(test_a_gap_at_the_end),
+        STARTED(test_threads_have_their_stacks),
+        STARTED(test_an_endless_recursion_loses_its_outermost_half),
         cmocka_unit_test(test_random_walks),
         cmocka_unit_test(test_random_branches),
     };
