@@ -52,4 +52,22 @@ static inline void counting_close(const struct counting *c)
     assert_int_equal(c->live_bytes, 0);
 }
 
+/*
+ * Calls `run` with memory for no allocation, for one and so on until it succeeds: before that it says that memory was
+ * missing. How often it was called; it fails above `most`.
+ */
+static inline int counting_exhaust(int (*run)(void *context, const struct perfile_allocator *allocator), void *context,
+                                   int most)
+{
+    int left = 0;
+    for (int result = PERFILE_ERROR_MEMORY; result < 0; left++) {
+        struct counting memory;
+        counting_open(&memory, left);
+        result = run(context, &memory.allocator);
+        assert_true(result >= 0 || (result == PERFILE_ERROR_MEMORY && left < most));
+        counting_close(&memory);
+    }
+    return left;
+}
+
 #endif

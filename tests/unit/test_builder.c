@@ -193,28 +193,24 @@ static void test_arguments(void **state)
     perfile_builder_close(NULL);
 }
 
+static int build_with_names(void *path, const struct perfile_allocator *allocator)
+{
+    struct perfile_profile *profile = NULL, *named = NULL;
+    struct perfile_symbolizer *symbolizer = NULL;
+    int result = build(allocator, path, &profile);
+    result = result < 0 ? result : open_alone(allocator, &symbolizer);
+    result = result < 0 ? result : perfile_profile_symbolize(profile, symbolizer, &named, NULL);
+    perfile_profile_close(profile);
+    perfile_profile_close(named);
+    perfile_symbolizer_close(symbolizer);
+    return result;
+}
+
 /* An error at each failing allocation, and all is freed. */
 static void test_memory(void **state)
 {
     (void)state;
-    const char *path = make_binary();
-    int left = 0;
-    for (bool done = false; !done; left++) {
-        struct counting memory;
-        struct perfile_profile *profile = NULL, *named = NULL;
-        struct perfile_symbolizer *symbolizer = NULL;
-        counting_open(&memory, left);
-        int result = build(&memory.allocator, path, &profile);
-        result = result < 0 ? result : open_alone(&memory.allocator, &symbolizer);
-        result = result < 0 ? result : perfile_profile_symbolize(profile, symbolizer, &named, NULL);
-        done = result == 0;
-        assert_true(done || result == PERFILE_ERROR_MEMORY);
-        perfile_profile_close(profile);
-        perfile_profile_close(named);
-        perfile_symbolizer_close(symbolizer);
-        counting_close(&memory);
-    }
-    assert_in_range(left, 20, 2000);
+    assert_true(counting_exhaust(build_with_names, (void *)make_binary(), 2000) >= 20);
 }
 
 int main(void)

@@ -618,22 +618,22 @@ static void what_is_refused(void **state)
     close_sides(&s);
 }
 
+static int diff_with(void *sides, const struct perfile_allocator *allocator)
+{
+    struct sides *s = sides;
+    s->options.allocator = allocator;
+    const int result = perfile_diff_open(&s->options, &s->diff, NULL);
+    perfile_diff_close(s->diff);
+    return result;
+}
+
 static void every_allocation_may_fail(void **state)
 {
     struct sides s;
-    int result = PERFILE_ERROR_MEMORY;
     (void)state;
     open_sides(&s, 1, before, after);
     s.options.keys = "path,thread,line";
-    for (int left = 0; result; left++) {
-        struct counting memory;
-        counting_open(&memory, left);
-        s.options.allocator = &memory.allocator;
-        result = perfile_diff_open(&s.options, &s.diff, NULL);
-        assert_true(result == 0 || (result == PERFILE_ERROR_MEMORY && left < 10000));
-        perfile_diff_close(s.diff);
-        counting_close(&memory);
-    }
+    counting_exhaust(diff_with, &s, 10000);
     s.diff = NULL;
     close_sides(&s);
 }
