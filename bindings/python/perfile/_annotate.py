@@ -8,7 +8,7 @@ from typing import Any, Iterator, List, NamedTuple, Optional, Tuple
 from . import abi, values
 from ._calls import Call, Progress
 from ._library import encoded, failure, lib, text
-from ._recording import Pass, Recording
+from ._recording import Closing, Recording
 from ._table import structs_of
 from ._values import copy
 
@@ -25,7 +25,7 @@ class Instruction(NamedTuple):
     period: int
 
 
-class Annotate(Pass):
+class Annotate(Closing):
     """
     The functions of a recording with samples of their own, the hottest first. Options are members of struct
     perfile_annotation_options and filters, as those of recording.profile().
@@ -107,12 +107,3 @@ class Annotate(Pass):
         if annotation:
             lib.perfile_annotation_close(annotation)
             self._ended()
-
-    def __enter__(self) -> Annotate:
-        return self
-
-    def __exit__(self, *_: Any) -> None:
-        self.close()
-
-    def __del__(self) -> None:
-        self.close()

@@ -8,7 +8,7 @@ from typing import Any, Dict, Iterator, List, Optional, Sequence, Tuple, TypeVar
 from . import abi, constants, values
 from ._calls import Call, Progress, Signals
 from ._library import failure, lib, text
-from ._recording import Event, Pass, Recording
+from ._recording import Closing, Event, Pass, Recording
 from ._table import structs_of
 from ._values import copy
 
@@ -41,7 +41,7 @@ class StreamSample:
                 f'{len(self.frames)} frames>')
 
 
-class Stream(Pass, Iterator[StreamSample]):
+class Stream(Closing, Iterator[StreamSample]):
     """The samples in the order of time with their complete stacks. What ids stand for can be asked until close()."""
 
     def __init__(self, recording: Recording, progress: Optional[Progress], options: Dict[str, Any]) -> None:
@@ -122,15 +122,6 @@ class Stream(Pass, Iterator[StreamSample]):
         if stream:
             lib.perfile_stream_close(stream)
         self._ended()
-
-    def __enter__(self) -> Stream:
-        return self
-
-    def __exit__(self, *_: Any) -> None:
-        self.close()
-
-    def __del__(self) -> None:
-        self.close()
 
 
 def _filled(function: Any, of: Any, index: int, struct: Any) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ctypes, html, io, os, shutil, tempfile, weakref
-from typing import TYPE_CHECKING, Any, Callable, Dict, Iterator, List, Mapping, Optional, Tuple
+from typing import TYPE_CHECKING, Any, Callable, Dict, Iterator, List, Mapping, Optional, Tuple, TypeVar
 
 from . import abi, constants, values
 from ._calls import Progress, Signals
@@ -384,8 +384,13 @@ def _nothing() -> Optional[Record]:
     return None
 
 
-class _Iterator(Pass):
-    def __enter__(self) -> Any:
+_Closing = TypeVar('_Closing', bound='Closing')
+
+
+class Closing(Pass):
+    """A pass that ends with its block, or when nobody has it any more."""
+
+    def __enter__(self: _Closing) -> _Closing:
         return self
 
     def __exit__(self, *_: Any) -> None:
@@ -395,7 +400,7 @@ class _Iterator(Pass):
         self.close()
 
 
-class Records(_Iterator, Iterator[Record]):
+class Records(Closing, Iterator[Record]):
     """The records in the order of the file."""
 
     def __init__(self, recording: Recording) -> None:
@@ -419,7 +424,7 @@ class Records(_Iterator, Iterator[Record]):
         raise StopIteration
 
 
-class Samples(_Iterator, Iterator[Sample]):
+class Samples(Closing, Iterator[Sample]):
     """The samples in the order of time, with the names that their threads had then."""
 
     def __init__(self, recording: Recording, filter: Dict[str, Any], symbols: Optional[Mapping[str, Any]] = None) -> None:

@@ -9,7 +9,7 @@ from . import abi, values
 from ._arrow import Batch, Schema, capsule, to_pandas_column
 from ._calls import Call, Progress
 from ._library import encoded, fill, invalid, lib
-from ._recording import Pass, Recording
+from ._recording import Closing, Recording
 from ._values import copy
 
 _byref = ctypes.byref
@@ -49,7 +49,7 @@ def structs_of(options: Any, given: Dict[str, Any], recording: Recording, keep: 
     return fill(options, given, ('progress', 'progress_context', 'unmatched', 'unmatched_context', 'allocator', *keep))
 
 
-class Table(Pass):
+class Table(Closing):
     """
     A view of a recording. It can be read as often as the recording can: rows() and to_pandas() read it from the start.
     Streams that pandas, polars, pyarrow or DuckDB take by __arrow_c_stream__ are read while these want.
@@ -106,15 +106,6 @@ class Table(Pass):
             lib.perfile_table_losses(pointer, _byref(self._losses))
             lib.perfile_table_close(pointer)
         self._ended()
-
-    def __enter__(self) -> Table:
-        return self
-
-    def __exit__(self, *_: Any) -> None:
-        self.close()
-
-    def __del__(self) -> None:
-        self.close()
 
     def __repr__(self) -> str:
         return f'<perfile.Table {self.view}: {", ".join(str(column.name) for column in self.columns)}>'
