@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Profiles of the caller's samples, and names for addresses in them. */
 #include <perfile/builder.h>
-#include <perfile/symbolize.h>
 
 #include "made_elf.h"
+#include "made_symbolizer.h"
 
 enum { ID = 0x5b };
 
@@ -120,16 +120,6 @@ static void test_rows(void **state)
     perfile_profile_close(profile);
 }
 
-static int open_alone(const struct perfile_allocator *allocator, struct perfile_symbolizer **symbolizer)
-{
-    struct perfile_symbol_options where = PERFILE_SYMBOL_OPTIONS_INIT;
-    struct perfile_symbolizer_options options = PERFILE_SYMBOLIZER_OPTIONS_INIT;
-    where.buildid_dir = made_directory;
-    options.symbols = &where;
-    options.allocator = allocator;
-    return perfile_symbolizer_open(&options, symbolizer, NULL);
-}
-
 static const char *make_binary(void)
 {
     struct made m;
@@ -146,7 +136,7 @@ static void test_names(void **state)
     struct perfile_module module = PERFILE_MODULE_INIT;
     struct perfile_losses losses = PERFILE_LOSSES_INIT;
     assert_int_equal(build(NULL, make_binary(), &profile), 0);
-    assert_int_equal(open_alone(NULL, &symbolizer), 0);
+    assert_int_equal(made_symbolizer_open(NULL, &symbolizer), 0);
     assert_int_equal(perfile_profile_symbolize(profile, symbolizer, &named, NULL), 0);
     perfile_profile_close(profile);
     perfile_symbolizer_close(symbolizer);
@@ -198,7 +188,7 @@ static int build_with_names(void *path, const struct perfile_allocator *allocato
     struct perfile_profile *profile = NULL, *named = NULL;
     struct perfile_symbolizer *symbolizer = NULL;
     int result = build(allocator, path, &profile);
-    result = result < 0 ? result : open_alone(allocator, &symbolizer);
+    result = result < 0 ? result : made_symbolizer_open(allocator, &symbolizer);
     result = result < 0 ? result : perfile_profile_symbolize(profile, symbolizer, &named, NULL);
     perfile_profile_close(profile);
     perfile_profile_close(named);

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#include <perfile/symbolize.h>
-
 #include <stdio.h>
 
 #include "made_elf.h"
+#include "made_symbolizer.h"
 
 enum { ID = 0x5a };
 
@@ -28,17 +27,6 @@ static struct perfile_binary binary_of(const char *path, uint8_t id)
     return binary;
 }
 
-/* A symbolizer that looks nowhere but at the paths that it is given. */
-static int open_alone(const struct perfile_allocator *allocator, struct perfile_symbolizer **symbolizer)
-{
-    struct perfile_symbol_options where = PERFILE_SYMBOL_OPTIONS_INIT;
-    struct perfile_symbolizer_options options = PERFILE_SYMBOLIZER_OPTIONS_INIT;
-    where.buildid_dir = made_directory;
-    options.symbols = &where;
-    options.allocator = allocator;
-    return perfile_symbolizer_open(&options, symbolizer, NULL);
-}
-
 static const char *name_at(struct perfile_symbolizer *symbolizer, uint32_t binary, uint64_t address, uint32_t flags)
 {
     struct perfile_symbol symbol = PERFILE_SYMBOL_INIT;
@@ -55,7 +43,7 @@ static void test_addresses(void **state)
     struct perfile_symbol symbol = PERFILE_SYMBOL_INIT;
     const struct perfile_binary binary = binary_of(make_binary("program"), 0);
     uint32_t number, again;
-    assert_int_equal(open_alone(NULL, &symbolizer), 0);
+    assert_int_equal(made_symbolizer_open(NULL, &symbolizer), 0);
     assert_int_equal(perfile_symbolizer_add(symbolizer, &binary, &number, NULL), 0);
     assert_int_equal(perfile_symbolizer_add(symbolizer, &binary, &again, NULL), 0);
     assert_int_equal(number, again);
@@ -100,7 +88,7 @@ static void test_binaries(void **state)
     const struct perfile_binary right = binary_of(path, ID), other = binary_of(path, ID + 1),
                                 gone = binary_of("/nonexistent/a", 0), named = binary_of(NULL, ID),
                                 unknown = binary_of(NULL, ID + 2);
-    assert_int_equal(open_alone(NULL, &symbolizer), 0);
+    assert_int_equal(made_symbolizer_open(NULL, &symbolizer), 0);
     expect_state(symbolizer, &right, PERFILE_MODULE_SYMBOLS);
     expect_state(symbolizer, &other, PERFILE_MODULE_OTHER_BUILD);
     expect_state(symbolizer, &gone, PERFILE_MODULE_NO_FILE);
@@ -118,7 +106,7 @@ static void test_arguments(void **state)
     struct perfile_error error;
     uint32_t number;
     assert_int_equal(perfile_symbolizer_open(&unsized_options, &symbolizer, &error), PERFILE_ERROR_ARGUMENT);
-    assert_int_equal(open_alone(NULL, &symbolizer), 0);
+    assert_int_equal(made_symbolizer_open(NULL, &symbolizer), 0);
     assert_int_equal(perfile_symbolizer_add(symbolizer, &binary, &number, &error), PERFILE_ERROR_ARGUMENT);
     large.build_id_bytes = 21;
     assert_int_equal(perfile_symbolizer_add(symbolizer, &large, &number, &error), PERFILE_ERROR_ARGUMENT);
@@ -134,7 +122,7 @@ static int find_in_binary(void *binary, const struct perfile_allocator *allocato
 {
     struct perfile_symbolizer *symbolizer;
     uint32_t number;
-    int result = open_alone(allocator, &symbolizer);
+    int result = made_symbolizer_open(allocator, &symbolizer);
     if (result == 0)
         result = perfile_symbolizer_add(symbolizer, binary, &number, NULL);
     if (result == 0) {
