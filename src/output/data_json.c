@@ -9,12 +9,11 @@
 #include <sys/stat.h>
 #include <time.h>
 
-#include "analysis/delivery.h"
 #include "analysis/frames.h"
 #include "analysis/trace/trace_format.h"
-#include "analysis/trace/trace_text.h"
 #include "base/error.h"
 #include "base/json.h"
+#include "output/named_samples.h"
 #include "output/output.h"
 
 struct data {
@@ -22,10 +21,8 @@ struct data {
     const struct perfile_output_options *options;
     struct pf_text *out;
     struct pf_json json;
-    struct pf_delivery *delivery;
-    struct pf_symbols *symbols;
+    struct pf_named_samples samples;
     struct pf_frames frames;
-    struct pf_trace_texts traces;
     struct pf_text value; /* of a field */
     bool started;         /* the header is written */
     bool any;             /* sample */
@@ -150,7 +147,7 @@ static bool put_position(struct data *data, const struct perfile_space *space, u
     if (frame && frame->name && *frame->name) {
         pf_json_string(json, "symbol", frame->name);
         if (frame->module != PF_NO_SYMBOL)
-            pf_json_string(json, "dso", pf_symbols_module(data->symbols, frame->module)->short_name);
+            pf_json_string(json, "dso", pf_symbols_module(data->samples.symbols, frame->module)->short_name);
     }
     pf_json_end(json, false);
     return true;
@@ -242,7 +239,7 @@ static void put_value(struct data *data, const struct pf_trace_text *how, const 
         alone.next = NULL;
         alone.text_bytes = 0;
         pf_put_string(&data->value, has_prefix(piece) ? "0x" : "");
-        pf_trace_print(&format, raw, how->swap, &data->traces.scratch, &data->value);
+        pf_trace_print(&format, raw, how->swap, &data->samples.traces.scratch, &data->value);
     } else if (field->is_array && !field->is_text) {
         put_array(&bytes, &data->value);
     } else if (field->is_signed && bytes.bytes == 4 && strstr(field->type, "long")) { /* of a 32-bit machine */
@@ -261,10 +258,10 @@ static int put_fields(struct data *data, const struct pf_delivered *item, struct
     struct pf_trace_text how = {.tracepoint = NULL};
     if (!item->event || item->event->attr->type != PERFILE_TYPE_TRACEPOINT)
         return 0;
-    if (!pf_trace_texts_find(&data->traces, item->event, &how)) {
+    if (!pf_trace_texts_find(&data->samples.traces, item->event, &how)) {
         if (error)
-            *error = data->traces.error;
-        return data->traces.error.code;
+            *error = data->samples.traces.error;
+        return data->samples.traces.error.code;
     }
     for (size_t i = 0; how.tracepoint && i < how.tracepoint->field_count; i++) {
         data->value.used = 0;
@@ -306,7 +303,7 @@ static int put_samples(struct data *data, struct perfile_error *error)
 {
     struct pf_delivered item = {.record = NULL};
     int result;
-    while ((result = pf_delivery_next(data->delivery, &item, error)) > 0)
+    while ((result = pf_delivery_next(data->samples.delivery, &item, error)) > 0)
         if (item.is_sample && (result = put_sample(data, &item, error)) < 0)
             return result;
     if (result < 0)
@@ -316,7 +313,7 @@ static int put_samples(struct data *data, struct perfile_error *error)
     pf_json_end(&data->json, true);
     pf_json_end(&data->json, false);
     pf_put_string(data->out, "\n");
-    pf_delivery_notify_unmatched(data->delivery, data->options->unmatched, data->options->unmatched_context);
+    pf_delivery_notify_unmatched(data->samples.delivery, data->options->unmatched, data->options->unmatched_context);
     return 0;
 }
 
@@ -328,25 +325,18 @@ static int open_parts(struct data *data, struct perfile_error *error)
     struct pf_find_options find = pf_find_options_of(data->options->symbols, allocator);
     const struct pf_delivery_options how = pf_delivery_options_of(data->options, &find);
     const struct pf_frames_options frames = {.joins_unnamed = true};
-    int result = pf_delivery_open(data->reader, &how, &data->delivery, error);
-    if (result == 0)
-        result = pf_symbols_open(data->reader, &find, &data->symbols, error);
+    const int result = pf_named_samples_open(&data->samples, data->reader, &how, &find, error);
     if (result < 0)
         return result;
-    pf_symbols_use_jit(data->symbols, pf_delivery_jit(data->delivery));
-    pf_frames_open(&data->frames, data->symbols, &frames, allocator);
-    const bool fine = pf_trace_texts_open(&data->traces, data->reader, allocator) &&
-                      pf_text_open(&data->value, allocator, NULL, NULL) == 0;
-    return fine ? 0 : pf_fail_memory(error, "data");
+    pf_frames_open(&data->frames, data->samples.symbols, &frames, allocator);
+    return pf_text_open(&data->value, allocator, NULL, NULL) == 0 ? 0 : pf_fail_memory(error, "data");
 }
 
 static void close_parts(struct data *data)
 {
     pf_text_close(&data->value);
-    pf_trace_texts_close(&data->traces);
     pf_frames_close(&data->frames);
-    pf_symbols_close(data->symbols);
-    pf_delivery_close(data->delivery);
+    pf_named_samples_close(&data->samples);
 }
 
 static int write_data(struct perfile_reader *reader, const struct perfile_output_options *options, struct pf_text *out,

@@ -6,13 +6,12 @@
 #include <string.h>
 
 #include "analysis/data_src.h"
-#include "analysis/delivery.h"
 #include "analysis/stack.h"
 #include "analysis/stat.h"
 #include "analysis/trace/trace_format.h"
-#include "analysis/trace/trace_text.h"
 #include "base/error.h"
 #include "base/json.h"
+#include "output/named_samples.h"
 #include "output/output.h"
 
 struct handlers {
@@ -20,9 +19,7 @@ struct handlers {
     const struct perfile_output_options *options;
     struct pf_text *out;
     struct pf_json json;
-    struct pf_delivery *delivery;
-    struct pf_symbols *symbols;
-    struct pf_trace_texts traces;
+    struct pf_named_samples samples;
     struct pf_stack stack;
     struct pf_stat stat;
     enum pf_unwind_policy policy;
@@ -98,10 +95,10 @@ static int describe(struct handlers *to, const struct perfile_event *event, stru
 {
     uint64_t known;
     *how = (struct pf_trace_text){.tracepoint = NULL};
-    if (event->attr->type == PERFILE_TYPE_TRACEPOINT && !pf_trace_texts_find(&to->traces, event, how)) {
+    if (event->attr->type == PERFILE_TYPE_TRACEPOINT && !pf_trace_texts_find(&to->samples.traces, event, how)) {
         if (error)
-            *error = to->traces.error;
-        return to->traces.error.code;
+            *error = to->samples.traces.error;
+        return to->samples.traces.error.code;
     }
     if (pf_map_get(&to->described, event->index, &known) && known == (how->tracepoint != NULL))
         return 0;
@@ -131,11 +128,11 @@ struct position {
 
 static bool locate(struct handlers *to, const struct perfile_space *space, uint64_t ip, struct position *position)
 {
-    *position = (struct position){.map = pf_symbols_map(to->symbols, space, ip)};
-    if (!pf_symbols_locate(to->symbols, position->map, ip, &position->location))
+    *position = (struct position){.map = pf_symbols_map(to->samples.symbols, space, ip)};
+    if (!pf_symbols_locate(to->samples.symbols, position->map, ip, &position->location))
         to->short_of_memory = true;
     else if (position->location.module != PF_NO_SYMBOL)
-        position->module = pf_symbols_module(to->symbols, position->location.module);
+        position->module = pf_symbols_module(to->samples.symbols, position->location.module);
     return position->map && position->module;
 }
 
@@ -145,8 +142,8 @@ static void put_symbol(struct handlers *to, const char *name, const struct posit
     uint64_t start, end;
     if (!name)
         return;
-    if (!pf_symbols_range(to->symbols, location->module, location->symbol, &start, &end)) { /* the map is the symbol */
-        start = 0;
+    if (!pf_symbols_range(to->samples.symbols, location->module, location->symbol, &start, &end)) {
+        start = 0; /* the map is the symbol */
         end = position->map->end - position->map->start;
     }
     pf_json_string(&to->json, "symbol", name);
@@ -157,7 +154,7 @@ static void put_symbol(struct handlers *to, const char *name, const struct posit
 
 static const char *name_of(struct handlers *to, const struct position *position)
 {
-    return pf_symbols_name(to->symbols, position->location.module, position->location.symbol);
+    return pf_symbols_name(to->samples.symbols, position->location.module, position->location.symbol);
 }
 
 static void put_position(struct handlers *to, const char *name, const struct perfile_space *space, uint64_t ip)
@@ -197,7 +194,7 @@ static void put_frames(struct handlers *to, const struct perfile_space *space, u
     struct position at;
     size_t count = 0;
     if (locate(to, space, ip, &at) && !to->options->symbols->no_inline)
-        count = pf_symbols_inlined_names(to->symbols, &at.location, names, PF_INLINED_MAX);
+        count = pf_symbols_inlined_names(to->samples.symbols, &at.location, names, PF_INLINED_MAX);
     for (size_t i = 0; i < count; i++)
         put_frame(to, ip, &at, names[i], true);
     put_frame(to, ip, &at, at.module ? name_of(to, &at) : NULL, false);
@@ -205,7 +202,7 @@ static void put_frames(struct handlers *to, const struct perfile_space *space, u
 
 static void put_callchain(struct handlers *to, const struct pf_delivered *item)
 {
-    const struct pf_stack_options how = {.symbols = to->symbols, .arch = to->arch, .policy = to->policy};
+    const struct pf_stack_options how = {.symbols = to->samples.symbols, .arch = to->arch, .policy = to->policy};
     struct pf_stack_address address;
     if (!(item->sample.present & (PERFILE_SAMPLE_CALLCHAIN | PERFILE_SAMPLE_STACK_USER)))
         return;
@@ -219,7 +216,7 @@ static void put_callchain(struct handlers *to, const struct pf_delivered *item)
 /* Branches need not be where the sample's mode says. */
 static const struct perfile_space *space_of(struct handlers *to, const struct pf_delivered *item, uint64_t ip)
 {
-    return pf_symbols_map(to->symbols, item->user_space, ip) ? item->user_space : item->kernel_space;
+    return pf_symbols_map(to->samples.symbols, item->user_space, ip) ? item->user_space : item->kernel_space;
 }
 
 static void put_branches(struct handlers *to, const struct pf_delivered *item)
@@ -403,7 +400,7 @@ static int put_sample(struct handlers *to, const struct pf_delivered *item, stru
     const int result = describe(to, item->event, &how, error);
     if (result < 0)
         return result;
-    to->arch = pf_delivery_arch(to->delivery);
+    to->arch = pf_delivery_arch(to->samples.delivery);
     begin_line(to, "sample");
     pf_json_unsigned(&to->json, "event", item->event->index);
     pf_json_string(&to->json, "comm", item->comm);
@@ -497,14 +494,14 @@ static int put_all(struct handlers *to, struct perfile_error *error)
     struct pf_delivered item = {.record = NULL};
     int result = perfile_reader_file(to->reader)->mode == PERFILE_MODE_PIPE ? 0 : describe_all(to, error);
     int more = 0;
-    while (result == 0 && !to->out->failed && (more = pf_delivery_next(to->delivery, &item, error)) > 0) {
+    while (result == 0 && !to->out->failed && (more = pf_delivery_next(to->samples.delivery, &item, error)) > 0) {
         result = item.is_sample ? put_sample(to, &item, error) : take_record(to, item.record, error);
-        (void)perfile_session_trim(pf_delivery_session(to->delivery));
+        (void)perfile_session_trim(pf_delivery_session(to->samples.delivery));
     }
     if (result == 0 && more == 0)
         result = describe_all(to, error);
     if (result == 0 && more == 0)
-        pf_delivery_notify_unmatched(to->delivery, to->options->unmatched, to->options->unmatched_context);
+        pf_delivery_notify_unmatched(to->samples.delivery, to->options->unmatched, to->options->unmatched_context);
     return result < 0 ? result : more;
 }
 
@@ -516,22 +513,13 @@ static int open_parts(struct handlers *to, struct perfile_error *error)
     how.gives_records = how.reads_all = true;
     pf_map_open(&to->described, allocator);
     pf_stat_open(&to->stat, allocator);
-    int result = pf_unwind_policy_parse(to->options->symbols->unwind, PF_UNWIND_CFI, &to->policy, error);
-    if (result == 0)
-        result = pf_delivery_open(to->reader, &how, &to->delivery, error);
-    if (result == 0)
-        result = pf_symbols_open(to->reader, &find, &to->symbols, error);
-    if (result < 0)
-        return result;
-    pf_symbols_use_jit(to->symbols, pf_delivery_jit(to->delivery));
-    return pf_trace_texts_open(&to->traces, to->reader, allocator) ? 0 : pf_fail_memory(error, "handlers");
+    const int result = pf_unwind_policy_parse(to->options->symbols->unwind, PF_UNWIND_CFI, &to->policy, error);
+    return result < 0 ? result : pf_named_samples_open(&to->samples, to->reader, &how, &find, error);
 }
 
 static void close_parts(struct handlers *to)
 {
-    pf_trace_texts_close(&to->traces);
-    pf_symbols_close(to->symbols);
-    pf_delivery_close(to->delivery);
+    pf_named_samples_close(&to->samples);
     pf_stat_close(&to->stat);
     pf_map_close(&to->described);
 }
