@@ -30,6 +30,8 @@ static const struct pf_option options[] = {
     PF_BITS("deltatime", 0, PF_AT(script.times), PERFILE_TIMES_SINCE_LAST, "Print times since the line before."),
     FLAG("hide-call-graph", 'G', no_callchain, "Do not print callchains: each sample is one line."),
     PF_ROW(NUMBER, "max-stack", 0, "N", PF_AT(script.max_stack), "Print at most N entries of a callchain [0: all]."),
+    PF_ROW(TEXT, "stop-bt", 0, "LIST", PF_AT(script.stop_at),
+           "End callchains with these functions, separated by commas: their callers are not printed."),
     PF_ROW(TEXT, "symbols", 'S', "LIST", PF_AT(report.symbols),
            "Only samples in these functions, or where they are inlined; compute also matches "
            "geometry::compute<int>(double)."),
@@ -86,7 +88,7 @@ static bool is_about_text(const struct pf_settings *settings)
     const struct perfile_script_options *lines = &settings->script;
 
     return settings->print.header || lines->no_callchain || lines->latency || lines->times || lines->max_stack ||
-           settings->report.symbols || settings->dumps;
+           lines->stop_at || settings->report.symbols || settings->dumps;
 }
 
 /* Why the options are refused: they have no meaning here, or contradict each other. */
@@ -100,8 +102,8 @@ static const char *why_not(const struct pf_settings *settings)
     if ((settings->script.times & both) == both)
         return "--reltime and --deltatime cannot both be given";
     if (settings->format && strcmp(settings->format, "text") && is_about_text(settings))
-        return "--header, --header-only, -I, -G, -L, -S, -D, --max-stack, --reltime and --deltatime are for --format "
-               "text";
+        return "--header, --header-only, -I, -G, -L, -S, -D, --max-stack, --stop-bt, --reltime and --deltatime are for "
+               "--format text";
     if (settings->per_event && (settings->output || settings->format))
         return "--per-event-dump chooses the names of its files: without --output and --format";
     return NULL;

@@ -407,6 +407,7 @@ struct perfile_script_options {
      * printed as they are, as perf does. The other texts for people always have them.
      */
     bool escape_names;
+    const char *stop_at; /* functions, "a,b", with which a callchain ends: their callers are left out; NULL: none */
 };
 #define PERFILE_SCRIPT_OPTIONS_INIT PERFILE_SIZED(struct perfile_script_options)
 

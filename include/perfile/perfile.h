@@ -852,8 +852,8 @@ struct perfile_filter {
 struct perfile_unmatched {
     /*
      * The member that asked for it: "time", "cpus", "pids", "tids", "comms", "events", "cgroups", and those of
-     * perfile_report_options, "dsos", "symbols", "symbol_filter"; "switch_on": no sample switched; NULL: each part
-     * matched some sample, but none matched all
+     * perfile_report_options, "dsos", "symbols", "symbol_filter", and of perfile_script_options, "stop_at";
+     * "switch_on": no sample switched; NULL: each part matched some sample, but none matched all
      */
     const char *filter;
     const char *value; /* what was asked for: one name of a list of names, or all of the text; NULL without filter */

@@ -2117,6 +2117,7 @@ pub struct perfile_script_options {
     pub no_callchain: bool,
     pub latency: bool,
     pub escape_names: bool,
+    pub stop_at: *const ::std::os::raw::c_char,
 }
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]

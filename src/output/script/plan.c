@@ -125,9 +125,9 @@ static bool add_positions(struct pf_script *script, struct pf_script_plan *plan)
     const unsigned code = (has(plan, SCRIPT_INSNLEN) ? SCRIPT_LOCATION_INSNLEN : 0) |
                           (has(plan, SCRIPT_INSN) ? SCRIPT_LOCATION_INSN : 0) |
                           (has(plan, SCRIPT_DISASM) ? SCRIPT_LOCATION_DISASM : 0);
-    /* functions that were inlined have lines of their own, whatever is printed of them */
-    const unsigned inlined =
-        plan->has_callchain && has(plan, SCRIPT_IP) && !script->options->symbols->no_inline ? SCRIPT_LOCATION_FRAME : 0;
+    /* functions that were inlined have lines of their own, and some end a callchain, whatever is printed of them */
+    const bool by_function = !script->options->symbols->no_inline || script->stops.active;
+    const unsigned frames = plan->has_callchain && has(plan, SCRIPT_IP) && by_function ? SCRIPT_LOCATION_FRAME : 0;
     unsigned branches = 0;
     if (has(plan, SCRIPT_BRSTACK))
         branches = module ? module | SCRIPT_LOCATION_ADDRESS : 0;
@@ -135,7 +135,7 @@ static bool add_positions(struct pf_script *script, struct pf_script_plan *plan)
         branches = module | SCRIPT_LOCATION_BARE | SCRIPT_LOCATION_SYM | SCRIPT_LOCATION_SYMOFF;
     else if (has(plan, SCRIPT_BRSTACKOFF))
         branches = module | SCRIPT_LOCATION_OFFSET;
-    return add_style(script, &plan->locations, style | lines | inlined,
+    return add_style(script, &plan->locations, style | lines | frames,
                      plan->has_callchain ? SCRIPT_LOCATION_FRAME : single) &&
            add_style(script, &plan->addr_locations, style, single) &&
            add_style(script, &plan->branch_locations, branches, 0) && add_style(script, &plan->code_locations, code, 0);

@@ -70,11 +70,12 @@ static int open_delivery(struct pf_script *script)
 {
     const struct perfile_output_options *options = script->options;
     struct pf_find_options find = pf_find_options_of(options->symbols, script->out->allocator);
-    const bool wants_maps = pf_script_fields_want_maps(&script->fields) || script->names.active;
+    const bool by_function = script->names.active || script->stops.active;
+    const bool wants_maps = pf_script_fields_want_maps(&script->fields) || by_function;
     const struct pf_delivery_options how = {.allocator = script->out->allocator,
                                             .filter = options->filter,
                                             .find = wants_maps ? &find : NULL,
-                                            .follows_maps = stacks_want_maps(script) || script->names.active ||
+                                            .follows_maps = stacks_want_maps(script) || by_function ||
                                                             options->script->show & PERFILE_SHOW_TEXT_POKE,
                                             .gives_records = true,
                                             .reads_all = options->script->show != 0,
@@ -104,6 +105,9 @@ static int open_parts(struct pf_script *script)
             pf_unwind_policy_parse(script->options->symbols->unwind, PF_UNWIND_CFI, &script->policy, script->error);
     if (result == 0)
         result = pf_names_filter_open(&script->names, script->options->report->symbols, true, script->out->allocator,
+                                      script->error);
+    if (result == 0)
+        result = pf_names_filter_open(&script->stops, script->options->script->stop_at, true, script->out->allocator,
                                       script->error);
     if (result == 0)
         result = open_delivery(script);
@@ -149,6 +153,7 @@ static void close_script(struct pf_script *script)
     pf_script_team_close(script);
     pf_delivery_close(script->delivery);
     pf_names_filter_close(&script->names);
+    pf_names_filter_close(&script->stops);
     pf_map_close(&script->guest_index);
     pf_free(allocator, script->guests, script->guest_capacity * sizeof(*script->guests));
     pf_free(allocator, script->plans, script->plan_capacity * sizeof(*script->plans));
@@ -271,6 +276,8 @@ int pf_script_text(struct perfile_reader *reader, const struct perfile_output_op
         pf_delivery_notify_unmatched(script->delivery, options->unmatched, options->unmatched_context);
     if (result == 0)
         pf_names_filter_notify_unmatched(&script->names, "symbols", options->unmatched, options->unmatched_context);
+    if (result == 0)
+        pf_names_filter_notify_unmatched(&script->stops, "stop_at", options->unmatched, options->unmatched_context);
     if (result == 0 && out->failed)
         result = pf_fail(error, out->failed, PERFILE_NO_OFFSET, "output", "cannot be written");
     close_script(script);

@@ -214,6 +214,7 @@ struct pf_script {
 
     uint64_t first_ns, last_ns;   /* for times that count from others; 0: none yet */
     struct pf_names_filter names; /* functions; not active: all */
+    struct pf_names_filter stops; /* functions that end a callchain; not active: none */
     struct pf_clock clock;        /* of tod */
     unsigned data_src_width;
     unsigned callindent_width;  /* to which texts of callindent are padded */

@@ -22,7 +22,8 @@ enum {
     MARK_MAPPED = 1 << 0, /* something is there */
     MARK_TAIL = 1 << 1,   /* the address comes before the text */
     MARK_OFFSET = 1 << 2, /* and its offset from the start of the symbol within it */
-    MARK_BITS = 3,        /* after so many bytes: the other bits */
+    MARK_STOP = 1 << 3,   /* of a frame: its callers are left out */
+    MARK_BITS = 4,        /* after so many bytes: the other bits */
 };
 
 /* A text, and the address that offsets count from. */
@@ -249,27 +250,47 @@ static bool look_up(struct pf_script *script, const struct perfile_space *space,
     return true;
 }
 
-/* A line of its own. As in perf, its address and offset are those of the function that it was inlined into. */
-static void put_inlined(struct pf_script *script, const struct subject *subject, size_t index, unsigned style)
+/*
+ * A line of its own. As in perf, its address and offset are those of the function that it was inlined into. Returns its
+ * name, which may be NULL.
+ */
+static const char *put_inlined(struct pf_script *script, const struct subject *subject, size_t index, unsigned style)
 {
     const struct pf_source_frame *source = &subject->sources[index];
-    const char *name = source->function ? pf_symbols_readable(script->symbols, source->function) : NULL;
+    const char *readable = source->function ? pf_symbols_readable(script->symbols, source->function) : NULL;
+    const char *name = readable ? readable : source->function;
     struct pf_text *text = &script->scratch;
     put_address(text, &subject->location, style);
     if (style & SCRIPT_LOCATION_SYM)
-        put_symbol(text, name ? name : source->function, subject->location.location.offset, style);
+        put_symbol(text, name, subject->location.location.offset, style);
     if (style & SCRIPT_LOCATION_SRCLINE) {
         pf_put_string(text, "\n  ");
         put_source_line(text, &subject->location, source, subject->full_paths);
     }
     pf_put_string(text, " (inlined)\n");
+    return name;
 }
 
-static void put_lines(struct pf_script *script, const struct subject *subject, unsigned style)
+/* Returns the mark of a frame with which a callchain ends, or 0. `function` may be NULL. */
+static uint32_t stop_mark(struct pf_script *script, const char *function)
+{
+    return script->stops.active && pf_names_filter_passes(&script->stops, function) ? MARK_STOP : 0;
+}
+
+static uint32_t stop_mark_of(struct pf_script *script, const struct pf_script_location *at)
+{
+    if (!script->stops.active || !at->map)
+        return 0;
+    return stop_mark(script, pf_symbols_name(script->symbols, at->location.module, at->location.symbol));
+}
+
+/* Returns its marks. */
+static uint32_t put_lines(struct pf_script *script, const struct subject *subject, unsigned style)
 {
     struct pf_text *text = &script->scratch;
     for (size_t i = 0; i < subject->inlined; i++)
-        put_inlined(script, subject, i, style);
+        if (stop_mark(script, put_inlined(script, subject, i, style)))
+            return MARK_MAPPED | MARK_STOP;
     put_address(text, &subject->location, style);
     if (style & SCRIPT_LOCATION_SYM)
         put_symbol(text, subject->symbol, subject->location.location.offset, style);
@@ -283,6 +304,7 @@ static void put_lines(struct pf_script *script, const struct subject *subject, u
     }
     if (style & SCRIPT_LOCATION_FRAME)
         pf_put_char(text, '\n');
+    return subject->location.map ? MARK_MAPPED | stop_mark_of(script, &subject->location) : 0;
 }
 
 /* What comes after the address where that is all that its text has of it, but for the offset. Returns its marks. */
@@ -323,12 +345,13 @@ static bool has_tail(const struct pf_script *script, unsigned style, const struc
 static const struct pf_text_cache_text *add_own(struct pf_script *script, struct pf_script_locations *locations,
                                                 const struct perfile_space *space, const struct subject *subject)
 {
+    uint32_t mark = subject->location.map ? MARK_MAPPED : 0;
     if (locations->style & SCRIPT_LOCATION_CODE)
         pf_script_put_code_at(script, &script->scratch, space, &subject->location, locations->style);
     else
-        put_lines(script, subject, locations->style);
+        mark = put_lines(script, subject, locations->style);
     const struct pf_text_cache_text head = {perfile_space_id(space), subject->location.address,
-                                            (uint32_t)script->scratch.used, subject->location.map ? MARK_MAPPED : 0};
+                                            (uint32_t)script->scratch.used, mark};
     return script->scratch.failed ? NULL : pf_text_cache_add(&locations->texts, &head, script->scratch.data);
 }
 
@@ -340,7 +363,8 @@ static const struct pf_text_cache_text *find_tail(struct pf_script *script, stru
     const struct pf_text_cache_text *tail = pf_text_cache_find(&locations->tails, location->module, location->symbol);
     if (tail)
         return tail;
-    const uint32_t mark = put_tail(&script->scratch, subject, locations->style);
+    const uint32_t mark =
+        put_tail(&script->scratch, subject, locations->style) | stop_mark_of(script, &subject->location);
     if (script->scratch.used > TAIL_BYTES_MAX)
         return NULL;
     const struct pf_text_cache_text head = {location->module, location->symbol, (uint32_t)script->scratch.used, mark};
@@ -611,7 +635,7 @@ char *pf_script_put_target(struct pf_script *script, char *at)
                                         : pf_script_right_hex(at + 4, script->item.sample.addr);
 }
 
-/* *left frames at most. */
+/* *left frames at most; with one that is to end the chain none is left. */
 static void put_chain(struct pf_script *script, const struct perfile_u64s *chain, unsigned *left)
 {
     struct pf_script_locations *locations = script->plan->locations;
@@ -619,12 +643,14 @@ static void put_chain(struct pf_script *script, const struct perfile_u64s *chain
     unsigned mode = walk.mode;
     const struct perfile_space *space = pf_script_space(script, mode);
     uint64_t id = perfile_space_id(space);
-    for (uint64_t ip; *left && pf_callchain_next(&walk, &ip); --*left) {
+    for (uint64_t ip; *left && pf_callchain_next(&walk, &ip);) {
         if (PF_UNLIKELY(walk.mode != mode)) {
             space = pf_script_space(script, mode = walk.mode);
             id = perfile_space_id(space);
         }
-        put_words(script->out, find_text_in(script, locations, space, id, ip), ip, locations->style, 0);
+        const struct words words = find_text_in(script, locations, space, id, ip);
+        put_words(script->out, words, ip, locations->style, 0);
+        *left = words.text->mark & MARK_STOP ? 0 : *left - 1;
     }
 }
 
