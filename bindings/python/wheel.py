@@ -4,10 +4,12 @@
 
 It is installed without a network and without the libraries of a distribution. By the rules of manylinux (PEP 600) it may use
 libraries of the system that every distribution has, and the oldest C library that has the versions of symbols it names: that is in
-the name of the wheel. What it holds besides is loaded by the package itself, so that no path in a library is changed."""
+the name of the wheel. What it holds besides is loaded by the package itself, so that no path in a library is changed, and has its
+licence text beside it, as the package of the distribution gives it: dpkg must know the libraries."""
 import base64, hashlib, pathlib, platform, re, subprocess, sys, tempfile, zipfile
 
 HERE = pathlib.Path(__file__).resolve().parent
+DOCUMENTS, COMMON = pathlib.Path('/usr/share/doc'), pathlib.Path('/usr/share/common-licenses')
 OURS = 'libperfile.so', 'libperfile-analysis.so'
 # what PEP 600 lets wheels use of the system, as far as these libraries do
 SYSTEM = re.compile(r'(linux-vdso|ld-linux.*|libc|libm|libdl|librt|libpthread|libgcc_s|libstdc\+\+)\.so(\.\d+)*$')
@@ -51,10 +53,43 @@ def oldest_c_library(libraries):
     return max(versions)
 
 
-def metadata():
+def package_of(path):
+    """The package of the distribution that owns a library; where /lib became a link, packages may still say /lib/..."""
+    for name in (path, str(path).removeprefix('/usr')):
+        try:
+            found = subprocess.run(['dpkg', '-S', name], text=True, capture_output=True)
+        except FileNotFoundError:
+            sys.exit(f'wheel.py: no dpkg, which says where the licence text of {path} is')
+        if found.returncode == 0:
+            return re.split('[:,]', found.stdout.splitlines()[-1])[0]  # lines before tell of diversions
+    sys.exit(f'wheel.py: no licence text: {path} is of no package that dpkg knows')
+
+
+def licences(libraries):
+    """Texts by their names: ours, one for each library of others, and the common ones that these refer to."""
+    texts = {'LICENSE': (HERE.parents[1] / 'LICENSE').read_bytes()}
+    for name, path in libraries.items():
+        if not name.startswith(OURS):
+            text = DOCUMENTS / package_of(path) / 'copyright'
+            if not text.is_file():
+                sys.exit(f'wheel.py: no licence text of {path}: {text} is missing')
+            texts[f'{name}.txt'] = text.read_bytes()
+    named = {name.decode() for text in texts.values() for name in re.findall(rb'/common-licenses/([\w.+-]*\w)', text)}
+    for name in sorted(named):
+        if not (COMMON / name).is_file():
+            sys.exit(f'wheel.py: no licence text: {COMMON / name} is missing')
+        texts[f'common-licenses/{name}'] = (COMMON / name).read_bytes()
+    return texts
+
+
+def metadata(texts):
+    """What pip reads of the package; names of licence texts came with version 2.4."""
     with tempfile.TemporaryDirectory() as folder:
         subprocess.run([sys.executable, HERE / 'dist_info.py', folder], check=True)
-        return (next(pathlib.Path(folder).iterdir()) / 'METADATA').read_text(encoding='utf-8')
+        first, _, rest = (next(pathlib.Path(folder).iterdir()) / 'METADATA').read_text(encoding='utf-8').partition('\n')
+    if first != 'Metadata-Version: 2.1':
+        sys.exit(f'wheel.py: METADATA begins otherwise: {first}')
+    return '\n'.join(['Metadata-Version: 2.4', *(f'License-File: {name}' for name in texts), rest])
 
 
 def record_of(name, data):
@@ -72,7 +107,9 @@ def main():
              if path.suffix in ('.py', '.typed')}
     files.update({f'perfile/libraries/{name}': path.read_bytes() for name, path in libraries.items()})
     files['perfile/libraries/order'] = '\n'.join(libraries).encode()
-    files[f'{info}/METADATA'] = metadata().encode()
+    texts = licences(libraries)
+    files[f'{info}/METADATA'] = metadata(texts).encode()
+    files.update({f'{info}/licenses/{name}': text for name, text in texts.items()})
     files[f'{info}/WHEEL'] = f'Wheel-Version: 1.0\nGenerator: perfile\nRoot-Is-Purelib: false\nTag: {tag}\n'.encode()
     lines = [record_of(name, data) for name, data in files.items()]
     files[f'{info}/RECORD'] = '\n'.join([*lines, f'{info}/RECORD,,', '']).encode()
