@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """wheel.py BUILD: the wheel that holds the libraries is installed by pip into an environment of its own, without a network, and reads
-a recording there, with the libraries that it brought; its name says which C library it needs, and it uses no other library. It holds the licence texts of all that it holds."""
+a recording there, with the libraries that it brought; its name says which C library it needs, and it uses no other library.
+It holds the licence texts of all libraries in it, and is not made without them."""
 import email, pathlib, re, shutil, subprocess, sys, tempfile, zipfile
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent))
