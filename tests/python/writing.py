@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""writing.py BUILD: recordings that are written, followed and compared from Python; stacks and symbols; exports by name; notebooks."""
+"""writing.py BUILD: recordings that are written, followed and compared from Python; profiles of own samples; stacks and symbols; exports by name; notebooks."""
 import io, json, pathlib, subprocess, sys, tempfile, unittest
 
 import binding
@@ -131,6 +131,53 @@ class Comparing(unittest.TestCase):
             perfile.Diff(demo, demo, keys='nothing')
         with self.assertRaises(IndexError):
             diff[len(diff)]
+
+
+class Building(unittest.TestCase):
+    STACKS = {'main;work;sum': 13, 'main;work': 5, 'main;idle': 3}
+
+    def setUp(self):
+        self.builder = perfile.Builder(recording={'hostname': 'web1', 'cmdline': ['prog', '-x']})
+        self.event = self.builder.event('cpu', 'ns')
+
+    def add(self, stack, period, **members):
+        frames = [self.builder.frame(self.builder.function(name)) for name in reversed(stack.split(';'))]
+        self.builder.add(self.event, frames, period, **members)
+        return frames
+
+    def written(self, profile, *how, **options):
+        out = io.BytesIO()
+        profile.write(out, *how, **options)
+        return out.getvalue()
+
+    def test_folded_output_is_that_of_the_example(self):
+        lines = ''.join(f'{stack} {period}\n' for stack, period in self.STACKS.items())
+        for stack, period in self.STACKS.items():
+            self.assertEqual(self.add(stack, period), self.add(stack, 0))
+        profile = self.builder.finish()
+        with tempfile.TemporaryDirectory() as folder:
+            for kind in 'export', 'flame':
+                out = pathlib.Path(folder) / kind
+                subprocess.run([BUILD / 'examples/own_samples', kind, 'folded', out], input=lines, text=True, check=True)
+                self.assertEqual(self.written(profile, kind, 'folded'), out.read_bytes())
+                self.assertEqual(sorted(out.read_text().splitlines()), sorted(lines.splitlines()))
+        self.assertIn(b'>mine<', self.written(profile, 'flame', 'svg', flame={'title': 'mine'}))
+        self.assertRaises(perfile.ArgumentError, self.written, profile, 'report')
+        self.assertRaises(ValueError, self.builder.finish)
+
+    def test_what_samples_have_is_in_the_profile(self):
+        module = self.builder.module('/opt/prog')
+        self.builder.add(self.event, [self.builder.address(module, 0x1234)], 7, count=2, comm='prog', pid=7, tid=8, cpu=3, time=90)
+        self.assertRaises(TypeError, self.builder.add, self.event, [0], pid=7)
+        self.assertRaises(perfile.ArgumentError, self.builder.add, self.event + 1, [0])
+        self.assertRaises(perfile.ArgumentError, self.builder.add, self.event, [])
+        self.assertRaises(TypeError, self.builder.frame, 0, lines=1)
+        with self.builder.finish() as profile:
+            self.assertEqual((profile.modules[module].name, profile.frames[0].file_offset), ('/opt/prog', 0x1234))
+            self.assertEqual((profile.threads[0].pid, profile.threads[0].tid, profile.events[0].unit), (7, 8, 'ns'))
+            self.assertEqual((profile.samples[0].values[:2], profile.samples[0].cpu), ((2, 7), 3))
+            recording = profile.recordings[0]
+            self.assertEqual((recording.hostname, recording.cmdline, recording.first_time), ('web1', ('prog', '-x'), 90))
 
 
 class Outputs(unittest.TestCase):

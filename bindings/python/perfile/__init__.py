@@ -23,6 +23,7 @@ from typing import Any, Iterator, List, Optional
 
 from . import constants, values
 from ._annotate import Annotate, Instruction
+from ._build import Builder
 from ._diff import Diff
 from ._edit import anonymize, convert, cut, inject, merge, repair
 from ._library import (AbsentError, AgainError, ArgumentError, CompressionError, DamagedError, Error, EventError,
@@ -75,7 +76,7 @@ def register_name(arch: str, number: int) -> Optional[str]:
 
 
 __all__ = [
-    'AbsentError', 'AgainError', 'Annotate', 'ArgumentError', 'CompressionError', 'DamagedError', 'Diff', 'Error', 'Event',
+    'AbsentError', 'AgainError', 'Annotate', 'ArgumentError', 'Builder', 'CompressionError', 'DamagedError', 'Diff', 'Error', 'Event',
     'EventError', 'Features', 'FormatError', 'Instruction', 'LimitError', 'OpenError', 'OutOfMemoryError', 'Profile', 'ReadError', 'Record', 'Recording',
     'Records', 'Rows', 'Sample', 'Samples', 'StoppedError', 'Stream', 'StreamSample', 'Symbolizer', 'Table', 'TruncatedError',
     'UnsupportedError', 'WriteError', 'Writer', '__version__', 'anonymize', 'constants', 'convert', 'cut', 'enum_name', 'inject',

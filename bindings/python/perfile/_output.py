@@ -7,7 +7,8 @@ from typing import Any, Dict, FrozenSet, Optional
 
 from . import abi
 from ._calls import Call, Progress
-from ._library import encoded, lib, text
+from ._library import encoded, invalid, lib, text
+from ._profile import Profile
 from ._recording import Pass, Recording
 from ._table import structs_of
 
@@ -68,3 +69,15 @@ def write_output(recording: Recording, to: Any, kind: str, format: Optional[str]
             return call.run(lib.perfile_output_write, reader, encoded(kind), encoded(format), _byref(made), sink.pointer)
     finally:
         whole._ended()
+
+
+def write_profile(profile: Profile, to: Any, kind: str, format: Optional[str], options: Dict[str, Any]) -> int:
+    name = {'export': 'exports', 'flame': 'flame'}.get(kind)
+    if name is None:
+        raise invalid(f'{kind} is not made of a profile: export and flame are')
+    call = Call([])
+    made = call.watch(structs_of(abi.perfile_output_options(), {**options, name: options.get(name) or {}}, None,
+                                 ('more', 'more_paths', 'more_count')))
+    getattr(made, name).contents.profile = profile._open()
+    with Sink(to, call) as sink:
+        return call.run(lib.perfile_output_write, None, encoded(kind), encoded(format), _byref(made), sink.pointer)

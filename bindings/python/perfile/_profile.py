@@ -237,6 +237,16 @@ class Profile:
         """The function of a frame as flame graphs name it."""
         return str(self.functions[self.frames[frame].function].label)
 
+    def write(self, to: Any, kind: str, format: Optional[str] = None, **options: Any) -> int:
+        """
+        An export or a flame graph of it, as Recording.write() has them: write('cpu.pprof', 'pprof'), write('cpu.svg', 'flame',
+        'svg', flame={'title': 'cpu'}). 'profile' is a file that the command reads.
+        """
+        from ._output import export_formats, write_profile
+        if format is None and kind in export_formats():
+            kind, format = 'export', kind
+        return write_profile(self, to, kind, format, options)
+
     @property
     def losses(self) -> values.Losses:
         """What is not in it, in samples."""

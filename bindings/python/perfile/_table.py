@@ -28,7 +28,8 @@ def _not_plain(struct: Any) -> List[str]:
             not isinstance(kind._type_, str)]
 
 
-def structs_of(options: Any, given: Dict[str, Any], recording: Recording, keep: Sequence[str] = ()) -> Any:
+def structs_of(options: Any, given: Dict[str, Any], recording: Optional[Recording],
+               keep: Sequence[str] = ()) -> Any:
     """
     Options of C by their names. Members of the filter stand among them; structs of further options, such as `symbols` and
     `report`, are dictionaries.
@@ -36,7 +37,7 @@ def structs_of(options: Any, given: Dict[str, Any], recording: Recording, keep: 
     wanted = {name: given[name] for name in FILTER if given.get(name) is not None}
     given = {name: value for name, value in given.items() if name not in FILTER}
     kinds = dict(options._fields_)
-    if 'symbols' in kinds:
+    if 'symbols' in kinds and recording is not None:
         given['symbols'] = {'recording': recording.path, **(given.get('symbols') or {})}
     for name, kind in kinds.items():
         struct: Any = getattr(kind, '_type_', None)
