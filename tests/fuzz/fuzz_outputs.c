@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Every output of a recording: `script` with many fields and filters, `report` as a tree, every view as a table, and
- * all of these with options that come from the recording's bytes, so that flags meet which no other test combines.
+ * all of these with options that come from the recording's bytes, so that flags meet which no other test combines. And
+ * what is written of a profile of the recording, without the reader.
  */
 #include "fuzz.h"
 
+#include <perfile/profile.h>
 #include <perfile/table.h>
 
 /* ---- options by chance ---- */
@@ -131,6 +133,10 @@ static const struct member export_members[] = {
     MEMBER(export_options, keys, TEXT, 0, "comm|pid,tid|mem,trace|tot|stack|x"),
     MEMBER(export_options, addresses, YES, 0, NULL),
 };
+static const struct member symbol_members[] = {
+    MEMBER(symbol_options, no_demangle, YES, 0, NULL),
+    MEMBER(symbol_options, no_names, YES, 0, NULL),
+};
 static const struct member output_members[] = {
     MEMBER(output_options, fields, TEXT, 0, "comm,tid,ip|+addr,-period|trace:comm,trace|overhead,comm|x"),
     MEMBER(output_options, header, FLAGS, PERFILE_HEADER_ONLY, NULL),
@@ -247,7 +253,9 @@ static void write_by_chance(const uint8_t *data, size_t bytes, const struct perf
     struct perfile_stat_options stat = PERFILE_STAT_OPTIONS_INIT;
     struct perfile_export_options exports = PERFILE_EXPORT_OPTIONS_INIT;
     struct perfile_changes_options changes = PERFILE_CHANGES_OPTIONS_INIT;
+    struct perfile_symbol_options symbols = fuzz_no_symbols;
     struct perfile_output_options options = PERFILE_OUTPUT_OPTIONS_INIT;
+    set_members(&symbols, symbol_members, COUNT(symbol_members), chance);
     set_members(&changes, changes_members, COUNT(changes_members), chance);
     set_members(&filter, filter_members, COUNT(filter_members), chance);
     set_members(&flame, flame_members, COUNT(flame_members), chance);
@@ -259,7 +267,7 @@ static void write_by_chance(const uint8_t *data, size_t bytes, const struct perf
     set_members(&stat, stat_members, COUNT(stat_members), chance);
     set_members(&exports, export_members, COUNT(export_members), chance);
     set_members(&options, output_members, COUNT(output_members), chance);
-    options.symbols = &fuzz_no_symbols;
+    options.symbols = &symbols;
     options.filter = fuzz_next_chance(chance) % 4 ? NULL : &filter;
     options.flame = &flame;
     options.report = &report;
@@ -272,6 +280,45 @@ static void write_by_chance(const uint8_t *data, size_t bytes, const struct perf
     changes.compute = (uint32_t)(fuzz_next_chance(chance) % (PERFILE_CHANGES_WEIGHTED + 1));
     options.changes = &changes;
     write_output(data, bytes, info, &options);
+}
+
+static struct perfile_profile *read_profile(const uint8_t *data, size_t bytes, uint64_t *chance)
+{
+    struct perfile_open_options open = fuzz_options();
+    struct perfile_symbol_options symbols = fuzz_no_symbols;
+    struct perfile_profile_options options = PERFILE_PROFILE_OPTIONS_INIT;
+    struct perfile_profile *profile = NULL;
+    struct perfile_reader *reader;
+    if (perfile_open_memory(data, bytes, &open, &reader, NULL) < 0)
+        return NULL;
+    symbols.no_names = fuzz_next_chance(chance) % 2;
+    options.symbols = &symbols;
+    options.keys = pick("comm|pid,tid,cpu|time,cgroup|mem,trace|x", chance);
+    options.threads = 1;
+    (void)!perfile_profile_open(reader, &options, &profile, NULL);
+    perfile_close(reader);
+    return profile;
+}
+
+/* All exports and flame graphs of a profile; those that need a recording say so. */
+static void write_profile(const uint8_t *data, size_t bytes, uint64_t *chance)
+{
+    struct perfile_profile *profile = read_profile(data, bytes, chance);
+    struct perfile_flame_options flame = PERFILE_FLAME_OPTIONS_INIT;
+    struct perfile_export_options exports = PERFILE_EXPORT_OPTIONS_INIT;
+    struct perfile_output_options options = PERFILE_OUTPUT_OPTIONS_INIT;
+    const struct perfile_output_info *info;
+    set_members(&flame, flame_members, COUNT(flame_members), chance);
+    exports.addresses = fuzz_next_chance(chance) % 2;
+    exports.profile = flame.profile = profile;
+    options.flame = &flame;
+    options.exports = &exports;
+    for (size_t i = 0; profile && (info = perfile_output_at(i)); i++)
+        if (strcmp(info->kind, "export") == 0 || strcmp(info->kind, "flame") == 0) {
+            int result = perfile_output_write(NULL, info->kind, info->format, &options, &fuzz_sink, NULL);
+            FUZZ_REQUIRE(result != PERFILE_ERROR_WRITE && result <= 1);
+        }
+    perfile_profile_close(profile);
 }
 
 static struct perfile_table *open_table(const uint8_t *data, size_t bytes, const char *view,
@@ -354,6 +401,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
         if (fuzz_next_chance(&chance) % 2)
             write_by_chance(data, bytes, info, &chance);
     }
+    write_profile(data, bytes, &chance);
     const struct perfile_view_info *view;
     for (size_t i = 0; (view = perfile_view_at(i)); i++) {
         write_tables(data, bytes, view->name);
