@@ -308,7 +308,8 @@ static void write_profile(const uint8_t *data, size_t bytes, uint64_t *chance)
     struct perfile_export_options exports = PERFILE_EXPORT_OPTIONS_INIT;
     struct perfile_output_options options = PERFILE_OUTPUT_OPTIONS_INIT;
     const struct perfile_output_info *info;
-    set_members(&flame, flame_members, COUNT(flame_members), chance);
+    if (fuzz_next_chance(chance) % 2) /* few of these are for profiles */
+        set_members(&flame, flame_members, COUNT(flame_members), chance);
     exports.addresses = fuzz_next_chance(chance) % 2;
     exports.profile = flame.profile = profile;
     options.flame = &flame;
