@@ -19,20 +19,33 @@ say()
 # machine come from.
 fetch()
 {
-    local apt archive lists=$folder/apt
+    local options package archive lists=$folder/apt
 
     mkdir -p "$lists/parts" "$lists/lists/partial" "$folder/sources"
     cat /etc/apt/sources.list.d/*.sources 2>/dev/null | sed 's/^Types: deb$/Types: deb-src/' >"$lists/parts/all.sources" || true
     cat /etc/apt/sources.list /etc/apt/sources.list.d/*.list 2>/dev/null | sed -n 's/^deb /deb-src /p' >"$lists/parts/all.list" || true
-    apt=(apt-get -qq -o Dir::Etc::SourceList=/dev/null -o "Dir::Etc::SourceParts=$lists/parts"
+    options=(-qq -o Dir::Etc::SourceList=/dev/null -o "Dir::Etc::SourceParts=$lists/parts"
         -o "Dir::State::Lists=$lists/lists" -o APT::Sandbox::User=root)
     cd "$folder/sources"
-    "${apt[@]}" update
-    "${apt[@]}" source --download-only "$@"
+    apt-get "${options[@]}" update
+    for package in "$@"; do
+        fetch_one "$package"
+    done
     for archive in *.orig.tar.gz *.orig.tar.xz *.orig.tar.bz2; do
         [ ! -e "$archive" ] || tar -xf "$archive"
     done
     cd "$folder"
+}
+
+# The newest version of the sources of a package, or the one before where a mirror lists what it does not have yet.
+fetch_one()
+{
+    local version
+
+    for version in $(apt-cache "${options[@]}" showsrc "$1" | sed -n 's/^Version: //p' | sort -rVu); do
+        ! apt-get "${options[@]}" source --download-only "$1=$version" || return 0
+    done
+    return 1
 }
 
 # archive NAME FOLDER FLAGS...: lib/NAME.a of the sources whose names come on standard input, relative to the folder. Those that
