@@ -227,7 +227,8 @@ take_linked()
             word=objects/$base
             ;;
         *.o | *.obj)
-            cp "$word" "$to/objects"
+            base=${word//\//_} # programs have objects of the same name
+            cp "$word" "$to/objects/$base"
             word=objects/$base
             ;;
         esac

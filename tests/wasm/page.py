@@ -20,7 +20,7 @@ SYMFS = ['--symfs', '/nonexistent']  # this machine's kernel may be that of a re
 VIEWS = {'flame': ['flame', '--format', 'html', *SYMFS], 'report': ['report', '--stdio', *SYMFS], 'info': ['info'], 'check': ['check']}
 COMPARED = ['flame', '--format', 'html', *SYMFS, '--before']
 SKIPPED = 77
-MOST_PACKED = 1_150_000  # bytes of the page as gzip has it: it is mailed
+MOST_PACKED = 1_200_000  # bytes of the page as gzip has it: it is mailed
 DATE = 10 ** 9  # of files: browsers have dates of their own for those of the epoch
 
 
