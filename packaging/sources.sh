@@ -289,6 +289,7 @@ relink_script()
 # compiled first. It needs the compiler ${compiler[0]}, as Debian 12 has it. NOTICE has the licences.
 set -euo pipefail
 to=\$(realpath -m "\${1:-$1}")
+${NODE_PATH:+export NODE_PATH=$NODE_PATH # of modules that the compiler needs}
 cd "\$(dirname "\$0")"
 if ls -d sources/elfutils-*/ >/dev/null 2>&1; then
     tree=\$PWD folder=\$PWD prefix=\$PWD/prefix jobs=\${JOBS:-2} for_size=${for_size:-}
