@@ -5,7 +5,7 @@
 
 #include <perfile/symbolize.h>
 
-/* Of the last look-up: where the function begins that is not inlined, and its length; 0: there is none. */
+/* Of the last look-up: where the function that is not inlined begins, and its length; both 0: none was found. */
 void pf_symbolizer_function(const struct perfile_symbolizer *symbolizer, uint64_t *address, uint64_t *bytes);
 /* Of the last look-up: the address as the symbol table counts. */
 uint64_t pf_symbolizer_address(const struct perfile_symbolizer *symbolizer);

@@ -18,13 +18,13 @@ struct pf_cs_unit {
 
 /*
  * Finds the unit that writes with this number of a source; number 0: that of the processor, or the first one if `cpu`
- * is negative. Newer kernels give the numbers in records. Returns false if there is none.
+ * is negative. Newer kernels give the numbers in records. Returns false if no unit has it.
  */
 bool pf_cs_find_unit(const struct pf_aux_recording *recording, int32_t cpu, unsigned source, struct pf_cs_unit *unit);
 
 #ifdef PF_HAVE_OPENCSD
 /*
- * A tree with the decoder for the unit, which the caller destroys; NULL if there is none. `flags` are the library's;
+ * A tree with the decoder for the unit, which the caller destroys; NULL if it cannot be made. `flags` are the library's;
  * *source is the number that it knows the decoder by.
  */
 dcd_tree_handle_t pf_cs_open_tree(const struct pf_opencsd *csd, const struct pf_cs_unit *unit, int flags,

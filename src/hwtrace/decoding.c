@@ -67,7 +67,7 @@ struct pf_decoding {
     struct pf_code_source source;
     unsigned threads;
     size_t min_bytes;           /* of what one thread decodes at a time; 0: as many as is good */
-    struct pf_workers *workers; /* NULL: there is no other thread */
+    struct pf_workers *workers; /* NULL: one thread decodes */
     uint64_t passed;            /* records since the last sample of `instructions` */
     bool started;
     uint64_t first, last;      /* times of samples: others are not required */

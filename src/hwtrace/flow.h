@@ -182,7 +182,7 @@ enum { PF_FLOW_STACK_PREDICTED = 1 << 1 };
 struct pf_flow_ahead {
     /*
      * Reads the packets of the synchronization that the walk is at, and sets the state, which was opened. `known` is
-     * one of the same queue. False: there is none with which decoding can begin, or not all of it.
+     * one of the same queue. False: decoding cannot begin with it, or not all of it is there.
      */
     bool (*guess)(void *state, const void *known);
     /* What was decoded from the guess on is what would be decoded from this state on, apart from times. */

@@ -97,7 +97,7 @@ static bool has_field(const struct pf_trace_node *node, const char *field)
            has_field(node->a, field) || has_field(node->b, field) || has_field(node->c, field);
 }
 
-/* The list of names of the field's values; `skip`: after so many of them. NULL: there is none. */
+/* The list of names of the field's values; `skip`: after so many of them. NULL: the format has no such list. */
 static const struct pf_trace_node *find_symbols(const struct pf_trace_node *node, const char *field, unsigned *skip)
 {
     const struct pf_trace_node *found;

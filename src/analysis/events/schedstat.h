@@ -70,7 +70,7 @@ void pf_schedstat_open(struct pf_schedstat *stats, struct perfile_reader *reader
 void pf_schedstat_close(struct pf_schedstat *stats);
 /* Reads all records that pass the filter, to their end: 0, or an error. */
 int pf_schedstat_read(struct pf_schedstat *stats, struct pf_filter *filter, struct perfile_error *error);
-/* NULL: there is no such row. */
+/* NULL: the recording has no counters of this processor and domain. */
 const struct pf_schedstat_row *pf_schedstat_find(const struct pf_schedstat *stats, uint32_t cpu, int32_t domain);
 /* The count of a row's counter of this name. False: the row has none. */
 bool pf_schedstat_number(const struct pf_schedstat *stats, const struct pf_schedstat_row *row, const char *name,

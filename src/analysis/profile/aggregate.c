@@ -207,6 +207,22 @@ bool pf_aggregate_text(struct pf_aggregate *aggregate, const char **text)
     return *text != NULL;
 }
 
+uint32_t pf_aggregate_number_module(struct pf_aggregate *aggregate, const struct perfile_module *from)
+{
+    struct pf_aggregate_module module = {.name = from->name,
+                                         .short_name = from->short_name,
+                                         .path = from->path,
+                                         .build_id_bytes = from->build_id_bytes,
+                                         .state = from->state,
+                                         .kind = from->kind,
+                                         .kernel = from->kernel,
+                                         .jit = from->jit};
+    memcpy(module.build_id, from->build_id, from->build_id_bytes);
+    const bool fine = pf_aggregate_text(aggregate, &module.name) &&
+                      pf_aggregate_text(aggregate, &module.short_name) && pf_aggregate_text(aggregate, &module.path);
+    return fine ? pf_aggregate_number(aggregate, PF_AGGREGATE_MODULES, &module) : PF_AGGREGATE_NONE;
+}
+
 /* ---- the end ----------------------------------------------------------------------------------------------------- */
 
 static bool add_value_types(struct pf_aggregate *aggregate, uint32_t number)

@@ -210,6 +210,8 @@ bool pf_aggregate_list(struct pf_aggregate *aggregate, enum pf_aggregate_kind ki
 bool pf_aggregate_reserve(struct pf_aggregate *aggregate, enum pf_aggregate_kind kind, size_t count);
 /* Replaces the text by its one copy: equal texts become equal pointers; NULL stays NULL. False when out of memory. */
 bool pf_aggregate_text(struct pf_aggregate *aggregate, const char **text);
+/* The number of a module with copies of these texts; PF_AGGREGATE_NONE when out of memory. */
+uint32_t pf_aggregate_number_module(struct pf_aggregate *aggregate, const struct perfile_module *from);
 /* Nothing more comes: fills in what follows from the rest. False when out of memory. */
 bool pf_aggregate_finish(struct pf_aggregate *aggregate);
 /* aggregate_merge.c: adds all of a profile that is ready. False when out of memory. */

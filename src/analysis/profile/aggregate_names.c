@@ -10,19 +10,7 @@ static uint32_t number_module(struct pf_aggregate_named *named, uint32_t number)
     struct perfile_module stated = PERFILE_MODULE_INIT;
     if (pf_describe_module(pf_profile_symbols(named->profile), number, &stated) < 0)
         return PF_AGGREGATE_NONE;
-    struct pf_aggregate_module module = {.name = stated.name,
-                                         .short_name = stated.short_name,
-                                         .path = stated.path,
-                                         .build_id_bytes = stated.build_id_bytes,
-                                         .state = stated.state,
-                                         .kind = stated.kind,
-                                         .kernel = stated.kernel,
-                                         .jit = stated.jit};
-    memcpy(module.build_id, stated.build_id, sizeof(module.build_id));
-    const bool fine = pf_aggregate_text(named->aggregate, &module.name) &&
-                      pf_aggregate_text(named->aggregate, &module.short_name) &&
-                      pf_aggregate_text(named->aggregate, &module.path);
-    return fine ? pf_aggregate_number(named->aggregate, PF_AGGREGATE_MODULES, &module) : PF_AGGREGATE_NONE;
+    return pf_aggregate_number_module(named->aggregate, &stated);
 }
 
 /* What the symbol table says of the function. */

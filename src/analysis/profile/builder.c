@@ -165,17 +165,10 @@ int perfile_builder_module(struct perfile_builder *builder, const struct perfile
     if (all.build_id_bytes > sizeof(all.build_id) || all.state > PERFILE_MODULE_SYMBOLS ||
         all.kind > PERFILE_MODULE_JIT)
         return refuse(error, "module", "build_id_bytes is above 20, or state or kind is unknown");
-    struct pf_aggregate_module made = {.name = all.name,
-                                       .short_name = all.short_name ? all.short_name : last_part(all.name),
-                                       .path = all.path,
-                                       .build_id_bytes = all.build_id_bytes,
-                                       .state = all.state,
-                                       .kind = all.kind,
-                                       .kernel = all.kernel,
-                                       .jit = all.jit};
-    memcpy(made.build_id, all.build_id, all.build_id_bytes);
-    return number_item(builder, PF_AGGREGATE_MODULES, &made,
-                       (const char **const[]){&made.name, &made.short_name, &made.path, NULL}, number, error);
+    if (!all.short_name)
+        all.short_name = last_part(all.name);
+    *number = pf_aggregate_number_module(&builder->aggregate, &all);
+    return *number == PF_AGGREGATE_NONE ? pf_fail_memory(error, "builder") : 0;
 }
 
 static int add_function(struct perfile_builder *builder, struct pf_aggregate_function *made, uint32_t *number,

@@ -237,7 +237,7 @@ static void put_all(struct pf_text *out, const struct pf_schedstat *stats, const
         pf_put_rule(out, WIDTH);
 }
 
-/* Reads a recording; NULL as reader: there is none. */
+/* Reads a recording; does nothing when the reader is NULL. */
 static int read_stats(struct pf_schedstat *stats, struct perfile_reader *reader,
                       const struct perfile_output_options *options, struct perfile_error *error)
 {

@@ -30,17 +30,17 @@ bool pf_debug_file_use_alternate(struct pf_debug_file *file, struct pf_debug_fil
 
 /* FILE.dwp; false when it is too long. */
 bool pf_package_name(char name[4096], const char *path);
-/* FILE.dwp next to the file; it stays closed when there is none or it cannot be used. */
+/* FILE.dwp next to the file; it stays closed when it does not exist or cannot be used. */
 void pf_package_open(struct pf_debug_file *package, const char *path, const struct perfile_allocator *allocator);
 /*
  * The unit of a package or of an object file that belongs to the skeleton. Of a package, `part` becomes the sections of that
- * unit, and is to be closed with pf_debug_close; NULL: there is none.
+ * unit, and is to be closed with pf_debug_close; NULL: no unit has that id.
  */
 struct pf_unit *pf_package_unit(const struct pf_debug_file *package, const struct pf_unit *skeleton,
                                 struct pf_debug *part);
 /*
  * The file that the skeleton of the file at `path` names, next to it or where it was compiled, and its unit; NULL and nothing to
- * close: there is none of that id.
+ * close: no unit has that id.
  */
 struct pf_unit *pf_split_unit(struct pf_debug_file *split, const char *path, const struct pf_die *skeleton,
                               const struct perfile_allocator *allocator);
