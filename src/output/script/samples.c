@@ -35,6 +35,18 @@ static char *put_signed_right(char *at, int32_t value, unsigned width)
     return at + count;
 }
 
+/* The same numbers come again and again: the slot keeps what `put` writes for the last one, at most 26 bytes. */
+static inline char *put_kept(struct pf_script_number *slot, char *at, uint64_t value,
+                             char *(*put)(char *at, uint64_t value))
+{
+    if (PF_UNLIKELY(slot->value != value || !slot->bytes)) {
+        slot->bytes = (uint8_t)(put(slot->text, value) - slot->text);
+        slot->value = value;
+    }
+    memcpy(at, slot->text, sizeof(slot->text));
+    return at + slot->bytes;
+}
+
 char *pf_script_right_hex(char *at, uint64_t value)
 {
     enum { WIDTH = 16 };
@@ -142,11 +154,17 @@ char *pf_script_put_pid(struct pf_script *script, char *at)
     return at + 1;
 }
 
-char *pf_script_put_tid(struct pf_script *script, char *at)
+static char *put_tid(char *at, uint64_t tid)
 {
-    at = put_signed_right(at, script->item.sample.tid, 7);
+    at = put_signed_right(at, (int32_t)tid, 7);
     *at = ' ';
     return at + 1;
+}
+
+char *pf_script_put_tid(struct pf_script *script, char *at)
+{
+    const uint32_t tid = (uint32_t)script->item.sample.tid;
+    return put_kept(&script->tids[tid % SCRIPT_TID_SLOTS], at, tid, put_tid);
 }
 
 char *pf_script_put_pid_tid(struct pf_script *script, char *at)
@@ -165,9 +183,9 @@ char *pf_script_put_pid_tid(struct pf_script *script, char *at)
     return at + 1;
 }
 
-char *pf_script_put_cpu(struct pf_script *script, char *at)
+static char *put_cpu(char *at, uint64_t number_of_cpu)
 {
-    int32_t cpu = (int32_t)script->item.sample.cpu;
+    const int32_t cpu = (int32_t)number_of_cpu;
     *at++ = '[';
     if (PF_LIKELY(cpu >= 0)) {
         at = pf_digits_fixed(at, (uint32_t)cpu, (unsigned)pf_max(3, pf_digit_count((uint32_t)cpu)));
@@ -178,6 +196,12 @@ char *pf_script_put_cpu(struct pf_script *script, char *at)
     }
     memcpy(at, "] ", 2);
     return at + 2;
+}
+
+char *pf_script_put_cpu(struct pf_script *script, char *at)
+{
+    const uint32_t cpu = script->item.sample.cpu;
+    return put_kept(&script->cpus[cpu % SCRIPT_CPU_SLOTS], at, cpu, put_cpu);
 }
 
 char *pf_script_put_bare_cpu(struct pf_script *script, char *at)
@@ -279,11 +303,16 @@ char *pf_script_put_tod(struct pf_script *script, char *at)
 
 /* ---- what -------------------------------------------------------------------------------------------------------- */
 
-char *pf_script_put_period(struct pf_script *script, char *at)
+static char *put_period(char *at, uint64_t period)
 {
-    at = put_right(at, script->item.sample.period, 10);
+    at = put_right(at, period, 10);
     *at = ' ';
     return at + 1;
+}
+
+char *pf_script_put_period(struct pf_script *script, char *at)
+{
+    return put_kept(&script->period, at, script->item.sample.period, put_period);
 }
 
 char *pf_script_put_event(struct pf_script *script, char *at)

@@ -168,8 +168,17 @@ struct pf_script_comm {
     char text[32];
 };
 
+/* A number as a field prints it. */
+struct pf_script_number {
+    uint64_t value;
+    uint8_t bytes; /* of text; 0: nothing is kept yet */
+    char text[31];
+};
+
 enum {
     SCRIPT_COMM_SLOTS = 256,
+    SCRIPT_TID_SLOTS = 256,
+    SCRIPT_CPU_SLOTS = 64,
     SCRIPT_CHAIN_CHUNK = 64,
 };
 
@@ -208,6 +217,9 @@ struct pf_script {
 
     /* texts that are likely to be printed again */
     struct pf_script_comm comms[SCRIPT_COMM_SLOTS];
+    struct pf_script_number tids[SCRIPT_TID_SLOTS];
+    struct pf_script_number cpus[SCRIPT_CPU_SLOTS];
+    struct pf_script_number period;
     uint64_t second_ns; /* start of the second in second_text */
     unsigned second_bytes;
     char second_text[32];
