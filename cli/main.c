@@ -6,13 +6,11 @@
 #include "options.h"
 #include "pager.h"
 #include "perf_config.h"
+#include "platform.h"
 #include "presets.h"
 #include "tui/tui.h"
 
 #include <fcntl.h>
-#ifdef __GLIBC__
-#include <malloc.h>
-#endif
 #include <signal.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -161,25 +159,13 @@ static int run(char **arguments, struct pf_settings *settings)
     return command ? run_verb(command, operands + 1, settings) : pf_unknown_verb(operands[0]);
 }
 
-/*
- * Large tables grow by doubling. After the first one is freed, glibc's malloc would keep the later ones, up to
- * 32 MiB each; fixed thresholds return them at once, which saves a tenth of the memory.
- */
-static void keep_no_large_blocks(void)
-{
-#ifdef M_MMAP_THRESHOLD
-    (void)mallopt(M_MMAP_THRESHOLD, 4 << 20);
-    (void)mallopt(M_TRIM_THRESHOLD, 8 << 20);
-#endif
-}
-
 int main(int count, char **arguments)
 {
     struct pf_settings settings;
     int status;
 
     pf_program_set(count ? arguments[0] : "");
-    keep_no_large_blocks();
+    pf_platform_free_large_blocks();
     fill_standard_descriptors();
     signal(SIGPIPE, SIG_IGN); /* a reader that goes away is an error of write(2), not a death */
     pf_message_setup("auto", false, false);

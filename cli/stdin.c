@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "stdin.h"
 #include "message.h"
+#include "platform.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <stdio.h>
 #include <sys/stat.h>
@@ -34,30 +34,6 @@ bool pf_is_recording(const char *path)
     return count == sizeof(bytes) && is_beginning(bytes, count);
 }
 
-#ifdef __linux__
-/* The first bytes in the pipe, which stay there; -1: it cannot be looked into. */
-static ssize_t peek(char bytes[MAGIC_BYTES])
-{
-    int copy[2];
-    ssize_t count;
-
-    if (pipe2(copy, O_CLOEXEC) < 0)
-        return -1;
-    count = tee(STDIN_FILENO, copy[1], MAGIC_BYTES, SPLICE_F_NONBLOCK);
-    if (count > 0)
-        count = read(copy[0], bytes, MAGIC_BYTES);
-    close(copy[0]);
-    close(copy[1]);
-    return count < 0 && errno == EAGAIN ? 0 : count;
-}
-#else
-static ssize_t peek(char bytes[MAGIC_BYTES])
-{
-    (void)bytes;
-    return -1;
-}
-#endif
-
 /* Waits until there is data in the pipe, or no writer is left, which returns false. */
 static bool wait_for_bytes(const struct pf_command *command, const struct pf_settings *settings)
 {
@@ -77,14 +53,14 @@ static bool wait_for_bytes(const struct pf_command *command, const struct pf_set
 static bool holds_recording(const struct pf_command *command, const struct pf_settings *settings)
 {
     char bytes[MAGIC_BYTES];
-    ssize_t count = 0;
+    long count = 0;
 
     while (wait_for_bytes(command, settings)) {
-        const ssize_t before = count;
+        const long before = count;
         struct timespec pause = {.tv_nsec = STEP_MS * 1000000L};
         struct pollfd input = {.fd = STDIN_FILENO};
 
-        count = peek(bytes);
+        count = pf_platform_peek(STDIN_FILENO, bytes, sizeof(bytes));
         if (count < 0) /* as perf does, which takes any pipe for a recording */
             return true;
         if (count == MAGIC_BYTES || !is_beginning(bytes, (size_t)count))

@@ -8,7 +8,7 @@ void pf_guard_open(struct pf_guard *guard)
     pthread_mutexattr_settype(&kind, PTHREAD_MUTEX_RECURSIVE); /* symbols that are opened while reading have notes */
     pthread_mutex_init(&guard->calling_back, &kind);
     pthread_mutexattr_settype(&kind, PTHREAD_MUTEX_DEFAULT);
-#ifdef __GLIBC__
+#ifdef PTHREAD_ADAPTIVE_MUTEX_INITIALIZER_NP
     pthread_mutexattr_settype(&kind, PTHREAD_MUTEX_ADAPTIVE_NP); /* mostly held for one address: no time for sleep */
 #endif
     pthread_mutex_init(&guard->symbols, &kind);

@@ -4,12 +4,10 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
-#ifdef __GLIBC__
-#include <malloc.h>
-#endif
 #include <sys/mman.h>
 
 #include "base/bytes.h"
+#include "platform/platform.h"
 
 enum { HUGE_PAGE_BYTES = 2 << 20 };
 
@@ -125,12 +123,8 @@ void *pf_resize(const struct perfile_allocator *allocator, void *pointer, size_t
 
 void pf_give_back(const struct perfile_allocator *allocator)
 {
-#ifdef __GLIBC__
     if (is_malloc(allocator))
-        (void)malloc_trim(0);
-#else
-    (void)allocator;
-#endif
+        pf_platform_trim_memory();
 }
 
 void pf_free(const struct perfile_allocator *allocator, void *pointer, size_t size)

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/workers.h"
 
-#ifdef __linux__
-#include <sched.h>
-#endif
 #include <signal.h>
 
 #include "base/bytes.h"
 #include "base/stages.h"
+#include "platform/platform.h"
 
 struct pf_workers {
     const struct perfile_allocator *allocator;
@@ -19,16 +17,6 @@ struct pf_workers {
     unsigned thread_count;
     pthread_t threads[PF_THREADS_MAX];
 };
-
-bool pf_has_processors(void)
-{
-#ifdef __linux__
-    cpu_set_t set;
-    return sched_getaffinity(0, sizeof(set), &set) != 0 || CPU_COUNT(&set) > 1; /* more than it can count: it fails */
-#else
-    return true;
-#endif
-}
 
 bool pf_thread_start(pthread_t *id, void *(*run)(void *argument), void *argument)
 {
@@ -78,7 +66,7 @@ static void *run(void *argument)
 
 struct pf_workers *pf_workers_open(unsigned threads, const struct perfile_allocator *allocator)
 {
-    struct pf_workers *workers = threads > 1 && pf_has_processors() ? pf_new(allocator, sizeof(*workers)) : NULL;
+    struct pf_workers *workers = threads > 1 && pf_platform_has_processors() ? pf_new(allocator, sizeof(*workers)) : NULL;
     if (!workers)
         return NULL;
     workers->allocator = allocator;

@@ -31,8 +31,6 @@ void pf_workers_wait(struct pf_workers *workers, struct pf_task *task);
 /* The task need not be done; when this returns it is idle. */
 void pf_workers_withdraw(struct pf_workers *workers, struct pf_task *task);
 
-/* More than one thread can run at a time. */
-bool pf_has_processors(void);
 /* Starts a thread that gets no signals, which are for the threads of the program. */
 bool pf_thread_start(pthread_t *id, void *(*run)(void *argument), void *argument);
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+#include <errno.h>
 #include <fcntl.h>
+#include <malloc.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -60,4 +63,42 @@ void pf_platform_list(int folder, void (*each)(void *context, const struct pf_pl
             each(context, &entry);
             at += one->bytes;
         }
+}
+
+bool pf_platform_has_processors(void)
+{
+    cpu_set_t set;
+    return sched_getaffinity(0, sizeof(set), &set) != 0 || CPU_COUNT(&set) > 1; /* more than it can count: it fails */
+}
+
+long pf_platform_peek(int pipe, void *bytes, size_t count)
+{
+    int copy[2];
+    if (pipe2(copy, O_CLOEXEC) < 0)
+        return -1;
+    long got = tee(pipe, copy[1], count, SPLICE_F_NONBLOCK);
+    if (got > 0)
+        got = read(copy[0], bytes, count);
+    close(copy[0]);
+    close(copy[1]);
+    return got < 0 && errno == EAGAIN ? 0 : got;
+}
+
+void pf_platform_trim_memory(void)
+{
+#ifdef __GLIBC__
+    (void)malloc_trim(0);
+#endif
+}
+
+/*
+ * Large tables grow by doubling. After the first one is freed, glibc's malloc would keep the later ones, up to
+ * 32 MiB each; fixed thresholds return them at once, which saves a tenth of the memory.
+ */
+void pf_platform_free_large_blocks(void)
+{
+#ifdef __GLIBC__
+    (void)mallopt(M_MMAP_THRESHOLD, 4 << 20);
+    (void)mallopt(M_TRIM_THRESHOLD, 8 << 20);
+#endif
 }

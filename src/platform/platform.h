@@ -6,6 +6,7 @@
 #ifndef PF_PLATFORM_PLATFORM_H
 #define PF_PLATFORM_PLATFORM_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /* The files or folders `a` and `b` change names at once; relative to the folder. 0, or -1 with errno: ENOSYS where the
@@ -34,5 +35,19 @@ struct pf_platform_entry {
  * cannot read folders in this way, `each` is not called.
  */
 void pf_platform_list(int folder, void (*each)(void *context, const struct pf_platform_entry *entry), void *context);
+
+/* More than one thread of this process can run at a time. */
+bool pf_platform_has_processors(void);
+
+/*
+ * The first bytes in a pipe, which stay there: their count, 0 as long as the pipe is empty, or -1 where the system
+ * cannot look into pipes.
+ */
+long pf_platform_peek(int pipe, void *bytes, size_t count);
+
+/* Memory that was freed goes back to the system, as far as malloc can. */
+void pf_platform_trim_memory(void);
+/* From now on malloc gives large blocks back to the system when they are freed. */
+void pf_platform_free_large_blocks(void);
 
 #endif

@@ -58,6 +58,27 @@ void pf_platform_list(int folder, void (*each)(void *context, const struct pf_pl
     (void)context;
 }
 
+bool pf_platform_has_processors(void)
+{
+    return true; /* where there are no threads, none is started */
+}
+
+long pf_platform_peek(int pipe, void *bytes, size_t count)
+{
+    (void)pipe;
+    (void)bytes;
+    (void)count;
+    return -1;
+}
+
+void pf_platform_trim_memory(void)
+{
+}
+
+void pf_platform_free_large_blocks(void)
+{
+}
+
 /* ---- functions that Emscripten's headers declare and its library does not have ----------------------------------- */
 
 ssize_t getrandom(void *buffer, size_t bytes, unsigned flags)

@@ -4,6 +4,7 @@
 
 Other sources call no uname(), and have no string that is the path of what a machine has of its kernel; sentences may name
 one. src/record is about this machine and has its own place; src/platform has the functions where the system has none.
+Nor do they ask which system or C library they are compiled for: src/platform alone does.
 """
 import pathlib, re, sys
 
@@ -14,6 +15,8 @@ DOORS = ('src/symbol/machine.c', 'src/symbol/machine.h')
 COMMENT = re.compile(r'/\*.*?\*/', re.DOTALL)
 ASKED = re.compile(r'\buname\(|"[^" ]*(?:/proc/(?:kallsyms|modules|sys/kernel/(?:hostname|osrelease))|/sys/(?:kernel/notes|module)|'
                    r'/lib/modules|/boot|/usr/lib/debug|/usr/lib/\.build-id)[^" ]*"')
+SYSTEMS = re.compile(r'^\s*#\s*(?:if|ifdef|ifndef|elif)\b.*\b(__(?:linux|gnu_linux|unix|APPLE|GLIBC|EMSCRIPTEN|CYGWIN|FreeBSD|ANDROID|MINGW32|'
+                     r'MINGW64)(?:__)?|_WIN32|_WIN64|__wasm__)\b', re.MULTILINE)
 
 
 def main():
@@ -21,6 +24,8 @@ def main():
     root, inside, wrong = pathlib.Path(sys.argv[1]), 0, []
     for path in sorted(path for folder in ('src', 'cli') for path in (root / folder).rglob('*.[ch]')):
         name = path.relative_to(root).as_posix()
+        if not name.startswith('src/platform/'):
+            wrong += [f'{name}: what depends on {system} belongs into src/platform' for system in SYSTEMS.findall(path.read_text())]
         found = [] if name.startswith(('src/record/', 'src/platform/')) else ASKED.findall(COMMENT.sub('', path.read_text()))
         if name in DOORS:
             inside += len(found)

@@ -3,6 +3,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/random.h>
@@ -55,6 +56,28 @@ void pf_platform_list(int folder, void (*each)(void *context, const struct pf_pl
         closedir(list);
     else if (fd >= 0)
         close(fd);
+}
+
+bool pf_platform_has_processors(void)
+{
+    cpu_set_t set;
+    return sched_getaffinity(0, sizeof(set), &set) != 0 || CPU_COUNT(&set) > 1;
+}
+
+long pf_platform_peek(int pipe, void *bytes, size_t count)
+{
+    (void)pipe;
+    (void)bytes;
+    (void)count;
+    return -1;
+}
+
+void pf_platform_trim_memory(void)
+{
+}
+
+void pf_platform_free_large_blocks(void)
+{
 }
 
 static int compare_items(const void *a, const void *b, void *context)
