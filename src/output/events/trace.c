@@ -7,8 +7,10 @@
 #include "analysis/events/syscall_stats.h"
 #include "base/error.h"
 #include "base/locale.h"
+#include "base/stages.h"
 #include "output/events/events.h"
 #include "output/events/trace_fields.h"
+#include "output/events/trace_lines.h"
 
 struct trace {
     struct pf_text *out;
@@ -19,7 +21,8 @@ struct trace {
     const struct pf_profile_sample *sample; /* of the event in hand; NULL: see above */
     struct pf_syscalls syscalls;
     struct pf_syscall_stats stats;
-    struct pf_text text; /* of the call in hand */
+    struct pf_trace_printer printer;
+    struct pf_trace_lines *piece; /* of the lines that other threads print; NULL: lines are printed here */
     uint32_t pending;    /* the thread that was the last to enter a call; UINT32_MAX: none */
     bool *is_pending;    /* of threads: the line of the open call was not printed */
     size_t pending_capacity;
@@ -29,8 +32,6 @@ struct trace {
     bool has_lines, has_summary;
 };
 
-enum { ALIGNMENT = 70, MARK = 4 /* " ..." */ };
-
 /* ---- lines ------------------------------------------------------------------------------------------------------- */
 
 static double ms(uint64_t ns)
@@ -38,113 +39,43 @@ static double ms(uint64_t ns)
     return (double)ns / 1e6;
 }
 
-static void put_time(const struct trace *trace, uint64_t ns)
-{
-    pf_put_ms(trace->out, ns, 10);
-    pf_put_char(trace->out, ' ');
-}
-
-/* "ls/4711 " */
-static void put_thread(struct trace *trace, const char *comm, int32_t tid)
-{
-    if (!(trace->flags & PERFILE_EVENTS_NO_COMM)) {
-        enum { MAX_BYTES = 14 };
-        char name[MAX_BYTES + 1] = "";
-        if (comm)
-            memcpy(name, comm, strnlen(comm, MAX_BYTES));
-        pf_put_name(trace->out, name);
-        pf_put_char(trace->out, '/');
-    }
-    pf_put_signed(trace->out, tid);
-    pf_put_char(trace->out, ' ');
-}
-
-/* Puts the time, the duration and the thread of a call. */
-static void put_head(struct trace *trace, uint32_t thread, const struct pf_syscall_call *call, bool finished)
-{
-    const struct pf_syscall_thread *of = &trace->syscalls.threads[thread];
-    const uint64_t base = trace->flags & PERFILE_EVENTS_FULL_TIME ? 0 : trace->syscalls.first_time;
-    if (call->entered)
-        put_time(trace, call->start - base);
-    else
-        pf_put_string(trace->out, "         ? ");
-    const uint32_t cpu = call->left ? call->end_cpu : call->start_cpu;
-    if (trace->flags & PERFILE_EVENTS_CPU && cpu != UINT32_MAX)
-        pf_put_format(trace->out, "[%03" PRIu32 "] ", cpu);
-    trace->line_count++;
-    if (call->entered && finished) {
-        pf_put_char(trace->out, '(');
-        pf_put_ms(trace->out, call->end - call->start, 6);
-        pf_put_string(trace->out, " ms): ");
-    } else {
-        pf_put_string(trace->out, "(         ): ");
-    }
-    put_thread(trace, of->comm, of->tid);
-}
-
-/* "read(fd: 3)" in trace->text. */
-static void make_call(struct trace *trace, const struct pf_syscall_call *call)
-{
-    char label[32];
-    trace->text.used = 0;
-    pf_put_string(&trace->text, pf_syscall_label(call->call, call->number, label));
-    pf_put_char(&trace->text, '(');
-    pf_syscall_put_arguments(&trace->text, call->abi, call->call, call->arguments, &call->names);
-    pf_put_char(&trace->text, ')');
-}
-
-static void put_padded(const struct trace *trace, size_t width)
-{
-    pf_put(trace->out, trace->text.data, trace->text.used);
-    if (trace->text.used < width) {
-        const size_t blanks = width - trace->text.used;
-        char *at = pf_text_reserve(trace->out, blanks);
-        memset(at, ' ', blanks);
-        pf_text_commit(trace->out, at + blanks);
-    }
-}
-
 static bool *pending_of(struct trace *trace, uint32_t thread)
 {
     return PF_ELEMENT(trace->options->allocator, trace->is_pending, trace->pending_capacity, thread);
 }
 
-/* A call that goes on, because another one begins. */
-static void put_interrupted(struct trace *trace, uint32_t thread, const struct pf_syscall_call *call)
+static struct pf_trace_line line_of(const struct trace *trace, enum pf_trace_line_kind kind, uint32_t thread,
+                                    const struct pf_syscall_call *call)
 {
-    put_head(trace, thread, call, false);
-    make_call(trace, call);
-    put_padded(trace, ALIGNMENT - MARK);
-    pf_put_string(trace->out, " ...\n");
+    const struct pf_syscall_thread *of = &trace->syscalls.threads[thread];
+    struct pf_trace_line line = {.kind = kind,
+                                 .tid = of->tid,
+                                 .comm = of->comm,
+                                 .call = call->call,
+                                 .number = call->number,
+                                 .abi = call->abi,
+                                 .cpu = call->left ? call->end_cpu : call->start_cpu,
+                                 .entered = call->entered,
+                                 .start = call->start,
+                                 .duration = call->end - call->start,
+                                 .result = call->result};
+    memcpy(line.arguments, call->arguments, sizeof(line.arguments));
+    if ((kind == PF_TRACE_CALL || kind == PF_TRACE_CONTINUED) && pf_syscall_result_kind(call->call) == PF_RESULT_PID)
+        line.result_comm = pf_task_comm(pf_delivery_session(trace->delivery), call->result);
+    return line;
 }
 
-static void put_error(struct pf_text *out, uint64_t number)
+/* Prints the line of a call, or adds it to the piece that another thread prints. False: out of memory. */
+static bool add_line(struct trace *trace, enum pf_trace_line_kind kind, uint32_t thread,
+                     const struct pf_syscall_call *call)
 {
-    const char *name = pf_errno_name(number), *text = pf_errno_text(number);
-    if (name)
-        pf_put_format(out, "-1 %s", name);
-    else
-        pf_put_format(out, "-%" PRIu64, number);
-    if (text)
-        pf_put_format(out, " (%s)", text);
-}
-
-static void put_result(const struct trace *trace, const struct pf_syscall_call *call)
-{
-    enum { ERRORS = 4095 };
-    const enum pf_syscall_result kind = pf_syscall_result_kind(call->call);
-    if (call->result < 0 && call->result >= -ERRORS) {
-        put_error(trace->out, (uint64_t)-call->result);
-    } else if (kind == PF_RESULT_HEX) {
-        pf_put_string(trace->out, "0x");
-        pf_put_hex(trace->out, (uint64_t)call->result);
-    } else if (kind == PF_RESULT_PID) {
-        pf_put_task(trace->out, call->result, pf_delivery_session(trace->delivery));
-    } else {
-        pf_put_signed(trace->out, call->result);
-        pf_put_string(trace->out, kind == PF_RESULT_TIMEOUT && call->result == 0 ? " (Timeout)" : "");
-    }
-    pf_put_char(trace->out, '\n');
+    const struct pf_trace_line line = line_of(trace, kind, thread, call);
+    trace->line_count++;
+    if (trace->piece)
+        return pf_trace_lines_add(trace->piece, trace->options->allocator, &line, &call->names);
+    trace->printer.base = trace->syscalls.first_time;
+    pf_trace_put_line(&trace->printer, &line, &call->names);
+    return true;
 }
 
 /* ---- callchains -------------------------------------------------------------------------------------------------- */
@@ -234,7 +165,10 @@ static bool put_fault(struct trace *trace, const struct pf_syscall_event *event)
         frame = pf_profile_frame(trace->profile, position);
     }
     const struct pf_module *module = frame ? module_of(trace, frame) : NULL;
-    put_head(trace, event->thread, &at, true);
+    const struct pf_trace_line line = line_of(trace, PF_TRACE_CALL, event->thread, &at);
+    trace->line_count++;
+    trace->printer.base = trace->syscalls.first_time;
+    pf_trace_put_head(&trace->printer, &line);
     pf_put_format(trace->out, "%sfault [", event->major ? "maj" : "min");
     put_position(trace, sample->ip, pf_profile_frame(trace->profile, sample->leaf));
     pf_put_string(trace->out, "] => ");
@@ -284,13 +218,12 @@ static const struct perfile_tracepoint *listed_tracepoint(struct trace *trace, c
 static void put_tracepoint(struct trace *trace, const struct perfile_tracepoint *tracepoint,
                            const struct pf_delivered *item, const struct pf_syscall_event *event)
 {
-    const uint64_t base = trace->flags & PERFILE_EVENTS_FULL_TIME ? 0 : trace->syscalls.first_time;
-    put_time(trace, item->sample.time - base);
-    if (trace->flags & PERFILE_EVENTS_CPU && item->sample.cpu != UINT32_MAX)
-        pf_put_format(trace->out, "[%03" PRIu32 "] ", item->sample.cpu);
+    trace->printer.base = trace->syscalls.first_time;
+    pf_trace_put_time(&trace->printer, item->sample.time);
+    pf_trace_put_cpu(&trace->printer, item->sample.cpu);
     if (!(trace->flags & PERFILE_EVENTS_NO_CALLS))
         pf_put_string(trace->out, "(         ): ");
-    put_thread(trace, item->comm, item->sample.tid);
+    pf_trace_put_thread(&trace->printer, item->comm, item->sample.tid);
     pf_put_format(trace->out, "%s:%s(", tracepoint->system, tracepoint->name);
     if (event->step == PF_SYSCALL_ENTERED && strcmp(tracepoint->system, "syscalls") == 0)
         pf_syscall_put_arguments(trace->out, event->call.abi, event->call.call, event->call.arguments,
@@ -316,25 +249,16 @@ static bool is_shown(const struct trace *trace, const struct pf_syscall_call *ca
     return !minimum || (call->entered && call->end - call->start > minimum);
 }
 
-static void put_left(struct trace *trace, const struct pf_syscall_event *event, bool *pending)
+/* False: out of memory. */
+static bool put_left(struct trace *trace, const struct pf_syscall_event *event, bool pending)
 {
     const struct pf_syscall_call *call = &event->call;
-    char label[32];
     if (!is_shown(trace, call))
-        return;
-    put_head(trace, event->thread, call, true);
-    if (*pending && call->entered) {
-        make_call(trace, call);
-    } else {
-        trace->text.used = 0;
-        pf_put_string(&trace->text, " ... [continued]: ");
-        pf_put_string(&trace->text, pf_syscall_label(call->call, call->number, label));
-        pf_put_string(&trace->text, "())");
-    }
-    put_padded(trace, ALIGNMENT - 1);
-    pf_put_string(trace->out, " = ");
-    put_result(trace, call);
+        return true;
+    if (!add_line(trace, pending && call->entered ? PF_TRACE_CALL : PF_TRACE_CONTINUED, event->thread, call))
+        return false;
     put_stack(trace);
+    return true;
 }
 
 /* Lines of calls come when they end, or another one begins before. */
@@ -342,28 +266,18 @@ static bool put_entered(struct trace *trace, const struct pf_syscall_event *even
 {
     const bool all = !trace->options->events->minimum_ns && !(trace->flags & PERFILE_EVENTS_FAILED);
     const uint32_t before = trace->pending;
+    bool *other = before != UINT32_MAX && all ? pending_of(trace, before) : NULL;
     trace->pending = event->thread;
-    if (before != UINT32_MAX && all) {
-        bool *other = pending_of(trace, before);
-        const struct pf_syscall_thread *thread = &trace->syscalls.threads[before];
-        if (other && *other)
-            put_interrupted(trace, before,
-                            event->has_unfinished && before == event->thread ? &event->unfinished : &thread->open);
-        if (other)
-            *other = false;
+    if (other && *other) {
+        const bool is_own = event->has_unfinished && before == event->thread;
+        if (!add_line(trace, PF_TRACE_INTERRUPTED, before,
+                      is_own ? &event->unfinished : &trace->syscalls.threads[before].open))
+            return false;
     }
-    if (!pf_syscall_never_returns(event->call.call)) {
-        *pending = true;
-        return true;
-    }
-    if (all) {
-        put_head(trace, event->thread, &event->call, false);
-        make_call(trace, &event->call);
-        put_padded(trace, ALIGNMENT - 1);
-        pf_put_string(trace->out, " = ?\n");
-    }
-    *pending = false;
-    return true;
+    if (other)
+        *other = false;
+    *pending = !pf_syscall_never_returns(event->call.call);
+    return *pending || !all || add_line(trace, PF_TRACE_NO_RETURN, event->thread, &event->call);
 }
 
 static bool put_event(struct trace *trace, const struct pf_syscall_event *event)
@@ -378,9 +292,9 @@ static bool put_event(struct trace *trace, const struct pf_syscall_event *event)
         return true;
     if (event->step == PF_SYSCALL_ENTERED)
         return put_entered(trace, event, pending);
-    put_left(trace, event, pending);
+    const bool enough = put_left(trace, event, *pending);
     *pending = false;
-    return true;
+    return enough;
 }
 
 /* ---- the summary ------------------------------------------------------------------------------------------------- */
@@ -503,17 +417,133 @@ static int next(struct trace *trace, struct pf_delivered *item, struct perfile_e
     return result;
 }
 
-static int put_all(struct trace *trace, struct perfile_error *error)
+/* Takes the next record. Returns 1, 0 at the end, or an error. */
+static int take_next(struct trace *trace, struct perfile_error *error)
+{
+    struct pf_delivered item = {.record = NULL};
+    if (!fits(trace) && !trace->has_summary)
+        return 0;
+    const int result = next(trace, &item, error);
+    return result <= 0 ? result : take(trace, &item, error) < 0 ? PERFILE_ERROR_MEMORY : 1;
+}
+
+static int put_alone(struct trace *trace, struct perfile_error *error)
 {
     const bool is_stream = perfile_reader_file(trace->syscalls.reader)->mode == PERFILE_MODE_PIPE;
-    struct pf_delivered item = {.record = NULL};
-    int result = 0;
-    while (!trace->out->failed && (fits(trace) || trace->has_summary) && (result = next(trace, &item, error)) > 0) {
-        if ((result = take(trace, &item, error)) < 0)
-            break;
+    int result = 1;
+    while (!trace->out->failed && result > 0) {
+        result = take_next(trace, error);
         if (is_stream && trace->out->used) /* the next record may be long in coming */
             pf_text_flush(trace->out);
     }
+    return result;
+}
+
+/* ---- several threads --------------------------------------------------------------------------------------------- */
+
+/* Lines that go from the thread that reads to one that prints them, and their text. */
+struct piece {
+    struct pf_trace_lines lines;
+    struct pf_text text;
+    struct pf_trace_printer printer;
+    int result; /* after the lines: 1 for the next piece, 0 at the end, or an error */
+    struct perfile_error error;
+};
+enum { PIECE_LINES = 1024, PIECES_ALONE = 2 };
+
+static bool read_piece(void *context, void *item, unsigned worker)
+{
+    struct trace *trace = context;
+    struct piece *piece = item;
+    (void)worker;
+    piece->lines.count = piece->lines.name_count = 0;
+    trace->piece = &piece->lines;
+    do
+        piece->result = take_next(trace, &piece->error);
+    while (piece->result > 0 && piece->lines.count < PIECE_LINES);
+    piece->printer.base = trace->syscalls.first_time;
+    return piece->result > 0;
+}
+
+static bool print_piece(void *context, void *item, unsigned worker)
+{
+    struct piece *piece = item;
+    (void)context;
+    (void)worker;
+    piece->text.used = 0;
+    pf_trace_put_lines(&piece->printer, &piece->lines);
+    return true;
+}
+
+static bool open_pieces(const struct trace *trace, struct piece *pieces, size_t count)
+{
+    const struct perfile_allocator *allocator = trace->options->allocator;
+    bool enough = true;
+    for (size_t i = 0; i < count; i++) {
+        enough &= pf_text_open(&pieces[i].text, allocator, NULL, NULL) == 0;
+        pieces[i].text.escapes = trace->out->escapes;
+        enough &= pf_trace_printer_open(&pieces[i].printer, &pieces[i].text, trace->flags, allocator);
+    }
+    return enough;
+}
+
+static void close_pieces(const struct trace *trace, struct piece *pieces, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        pf_trace_lines_close(&pieces[i].lines, trace->options->allocator);
+        pf_text_close(&pieces[i].text);
+        pf_trace_printer_close(&pieces[i].printer);
+    }
+    pf_free(trace->options->allocator, pieces, count * sizeof(*pieces));
+}
+
+static int write_pieces(struct trace *trace, struct pf_stages *stages, struct perfile_error *error)
+{
+    const struct piece *piece;
+    int result = stages ? 1 : PERFILE_ERROR_MEMORY;
+    while (result > 0 && !trace->out->failed && (piece = pf_stages_next(stages)) != NULL) {
+        pf_put_through(trace->out, piece->text.data, piece->text.used);
+        result = piece->text.failed ? PERFILE_ERROR_MEMORY : piece->result;
+        if (piece->result < 0 && error)
+            *error = piece->error;
+    }
+    return result < 0 ? result : 0;
+}
+
+static int put_in_pieces(struct trace *trace, struct perfile_error *error)
+{
+    static const struct pf_stage steps[] = {{.work = read_piece}, {.work = print_piece, .parallel = true}};
+    const struct perfile_allocator *allocator = trace->options->allocator;
+    const unsigned count = pf_stages_items(trace->options->threads);
+    struct piece *pieces = pf_new(allocator, count * sizeof(*pieces));
+    const struct pf_stages_plan plan = {.stages = steps,
+                                        .stage_count = PF_COUNT(steps),
+                                        .threads = trace->options->threads,
+                                        .alone = PIECES_ALONE,
+                                        .context = trace,
+                                        .items = pieces,
+                                        .item_bytes = sizeof(*pieces),
+                                        .item_count = count};
+    if (!pieces)
+        return pf_fail_memory(error, "system calls");
+    struct pf_stages *stages = open_pieces(trace, pieces, count) ? pf_stages_open(&plan, allocator) : NULL;
+    const int result = write_pieces(trace, stages, error);
+    pf_stages_close(stages);
+    close_pieces(trace, pieces, count);
+    trace->piece = NULL;
+    return result;
+}
+
+/* Lines of tracepoints and callchains are printed where they are read; of a stream the next record may be long in coming. */
+static bool goes_in_pieces(const struct trace *trace)
+{
+    return trace->options->threads > 1 && trace->has_lines && !trace->profile && !trace->options->events->events &&
+           perfile_reader_file(trace->syscalls.reader)->mode != PERFILE_MODE_PIPE;
+}
+
+static int put_all(struct trace *trace, struct perfile_error *error)
+{
+    int result = (goes_in_pieces(trace) ? put_in_pieces : put_alone)(trace, error);
     if (result != PERFILE_ERROR_MEMORY && trace->has_summary && !put_summary(trace))
         result = pf_fail_memory(error, "system calls");
     return result < 0 ? result : 0;
@@ -597,7 +627,7 @@ static void close_trace(struct trace *trace)
     if (!trace->profile)
         pf_delivery_close(trace->delivery);
     pf_profile_close(trace->profile);
-    pf_text_close(&trace->text);
+    pf_trace_printer_close(&trace->printer);
 }
 
 static int write_trace(struct perfile_reader *reader, const struct perfile_output_options *options, struct pf_text *out,
@@ -611,8 +641,7 @@ static int write_trace(struct perfile_reader *reader, const struct perfile_outpu
                           .has_lines = !(flags & PERFILE_EVENTS_SUMMARY),
                           .has_summary = flags & (PERFILE_EVENTS_SUMMARY | PERFILE_EVENTS_WITH_SUMMARY)};
     int result =
-        pf_text_open(&trace.text, options->allocator, NULL, NULL) < 0 ? pf_fail_memory(error, "system calls") : 0;
-    trace.text.escapes = out->escapes;
+        pf_trace_printer_open(&trace.printer, out, flags, options->allocator) ? 0 : pf_fail_memory(error, "system calls");
     if (result == 0)
         result = open_trace(&trace, reader, error);
     if (result == 0)

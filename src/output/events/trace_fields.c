@@ -13,11 +13,16 @@ static bool ends_in(const char *text, const char *end)
     return bytes >= end_bytes && strcmp(text + bytes - end_bytes, end) == 0;
 }
 
-void pf_put_task(struct pf_text *out, int64_t tid, struct perfile_session *session)
+const char *pf_task_comm(struct perfile_session *session, int64_t tid)
 {
     const char *comm = tid > 0 ? perfile_session_comm(session, -1, (int32_t)tid) : NULL;
+    return comm && *comm && *comm != ':' ? comm : NULL;
+}
+
+void pf_put_task(struct pf_text *out, int64_t tid, const char *comm)
+{
     pf_put_signed(out, tid);
-    if (comm && *comm && *comm != ':') {
+    if (comm) {
         pf_put_string(out, " (");
         pf_put_name(out, comm);
         pf_put_char(out, ')');
@@ -34,7 +39,7 @@ static void put_number(struct pf_text *out, const struct perfile_tracepoint_fiel
                        struct perfile_session *session)
 {
     if (strcmp(field->type, "pid_t") == 0 || strcmp(field->name, "pid") == 0 || ends_in(field->name, "_pid")) {
-        pf_put_task(out, (int64_t)value, session);
+        pf_put_task(out, (int64_t)value, pf_task_comm(session, (int64_t)value));
     } else if (is_address(field, value)) {
         pf_put_string(out, "0x");
         pf_put_hex(out, value);

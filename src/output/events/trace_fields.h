@@ -6,8 +6,10 @@
 
 #include "base/text.h"
 
-/* "4711 (ls)" */
-void pf_put_task(struct pf_text *out, int64_t tid, struct perfile_session *session);
+/* The name of a thread, as long as the session; NULL: it is not known. */
+const char *pf_task_comm(struct perfile_session *session, int64_t tid);
+/* "4711 (ls)"; without a name "4711". */
+void pf_put_task(struct pf_text *out, int64_t tid, const char *comm);
 /*
  * The fields of a tracepoint's event as `perf trace` prints them: "comm: "ls", pid: 4711 (ls), prio: 120". Numbers that
  * are 0 are left out.
