@@ -35,8 +35,8 @@ void pf_sched_view_read(struct pf_sched_view *view, bool (*take)(void *state, st
 
 void pf_sched_view_losses(const void *state, struct perfile_losses *losses)
 {
-    const struct pf_sched_view *view = state;
-    pf_table_count_losses(view->table, view->sched.filtered, losses);
+    const struct pf_sched *sched = &((const struct pf_sched_view *)state)->sched;
+    *losses = (struct perfile_losses){.filtered = sched->filtered, .lost = pf_sched_lost(sched)};
 }
 
 void pf_sched_view_unmatched(const void *state, perfile_on_unmatched *notify, void *context)

@@ -2,29 +2,36 @@
 /* Every system call: its thread, when, how long, with which arguments, and its result. */
 #include "analysis/events/syscalls.h"
 
+#include "base/ahead.h"
 #include "base/error.h"
 #include "view/gathered.h"
 
+/* A row, as it goes from the thread that reads to the caller. */
+struct row {
+    struct pf_syscall_call call;
+    int32_t pid, tid;
+    const char *comm, *cgroup; /* as long as the engine */
+};
+
 struct syscalls {
-    struct pf_gathered gathered; /* first */
+    struct pf_gathered gathered; /* first; of the thread that reads, as all up to the rows that it reads ahead */
     struct pf_syscalls syscalls;
     struct pf_syscall_event event;
-    enum { READING, BOTH, OPEN_CALLS } state; /* BOTH: one of the two calls of an event is still to be delivered */
-    uint32_t thread;                          /* of the call in hand; OPEN_CALLS: the next one, too */
-    const struct pf_syscall_call *call;       /* in hand */
-    uint64_t rows;                            /* that were delivered */
+    bool both; /* the second of the two calls of the event is still to be delivered */
+    struct pf_ahead ahead;
+    const struct row *row; /* in hand */
+    struct row open;       /* the same, after the end: a call that had not returned */
+    bool at_end;
+    size_t next_thread; /* whose open call is asked for next */
+    uint64_t rows;      /* that were delivered */
     struct pf_text text;
 };
 
 /* ---- what the columns put ---------------------------------------------------------------------------------------- */
 
-#define CALL                                                                                                           \
-    const struct syscalls *calls = state;                                                                              \
-    const struct pf_syscall_call *call = calls->call
+#define CALL const struct pf_syscall_call *call = &((const struct syscalls *)state)->row->call
 #define PUT_IF(name, set, known, value) PF_PUT_IF(name, CALL, known, set, value)
-#define THREAD                                                                                                         \
-    const struct syscalls *calls = state;                                                                              \
-    const struct pf_syscall_thread *thread = &calls->syscalls.threads[calls->thread]
+#define THREAD const struct row *thread = ((const struct syscalls *)state)->row
 #define PUT_OF(name, set, value) PF_PUT_AS(name, THREAD, set, value)
 
 static uint64_t failure(const struct pf_syscall_call *call)
@@ -51,14 +58,14 @@ PUT_IF(uncertain, pf_set_bool, true, call->uncertain)
 PF_PUT(syscall)
 {
     char label[32];
-    const struct pf_syscall_call *call = ((const struct syscalls *)state)->call;
+    CALL;
     pf_set_text(vector, pf_syscall_label(call->call, call->number, label));
 }
 
 PF_PUT(arguments)
 {
     struct syscalls *calls = state;
-    const struct pf_syscall_call *call = calls->call;
+    const struct pf_syscall_call *call = &calls->row->call;
     if (!call->entered) {
         pf_set_null(vector);
         return;
@@ -70,7 +77,7 @@ PF_PUT(arguments)
 
 PF_PUT(values)
 {
-    const struct pf_syscall_call *call = ((const struct syscalls *)state)->call;
+    CALL;
     if (!call->entered) {
         pf_set_null(vector);
         return;
@@ -82,7 +89,7 @@ PF_PUT(values)
 
 PF_PUT(path)
 {
-    const struct pf_syscall_call *call = ((const struct syscalls *)state)->call;
+    CALL;
     const char *path = NULL;
     for (unsigned i = 0; i < PF_SYSCALL_ARGUMENTS && !path; i++)
         path = call->names.of[i];
@@ -120,24 +127,32 @@ static bool passes(const struct syscalls *calls, const struct pf_syscall_call *c
     return !events->minimum_ns || (call->entered && call->left && call->end - call->start > events->minimum_ns);
 }
 
-/* 1: a call ended, 0 at the end, or an error. */
-static int next_ended(struct syscalls *calls, struct perfile_error *error)
+static void put_in_row(const struct syscalls *calls, const struct pf_syscall_call *call, size_t thread,
+                       struct row *row)
 {
+    const struct pf_syscall_thread *of = &calls->syscalls.threads[thread];
+    *row = (struct row){.call = *call, .pid = of->pid, .tid = of->tid, .comm = of->comm, .cgroup = of->cgroup};
+}
+
+/* 1: a call ended, 0 at the end, or an error. */
+static int next_ended(void *context, void *row, struct perfile_error *error)
+{
+    struct syscalls *calls = context;
+    struct pf_syscall_event *event = &calls->event;
     int result;
-    if (calls->state == BOTH) {
-        calls->state = READING;
-        calls->call = &calls->event.call;
-        if (calls->event.step == PF_SYSCALL_LEFT)
-            return 1;
+    if (calls->both) {
+        calls->both = false;
+        put_in_row(calls, &event->call, event->thread, row);
+        return 1;
     }
     while ((result = pf_delivery_next(calls->gathered.delivery, &calls->gathered.item, error)) > 0) {
-        if (pf_syscalls_take(&calls->syscalls, &calls->gathered.item, &calls->event) < 0)
+        if (pf_syscalls_take(&calls->syscalls, &calls->gathered.item, event) < 0)
             return pf_fail_memory(error, "system calls");
-        calls->thread = calls->event.thread;
-        calls->state = calls->event.has_unfinished ? BOTH : READING;
-        calls->call = calls->event.has_unfinished ? &calls->event.unfinished : &calls->event.call;
-        if (calls->event.has_unfinished || calls->event.step == PF_SYSCALL_LEFT)
-            return 1;
+        if (!event->has_unfinished && event->step != PF_SYSCALL_LEFT)
+            continue;
+        calls->both = event->has_unfinished && event->step == PF_SYSCALL_LEFT;
+        put_in_row(calls, event->has_unfinished ? &event->unfinished : &event->call, event->thread, row);
+        return 1;
     }
     return result;
 }
@@ -145,29 +160,26 @@ static int next_ended(struct syscalls *calls, struct perfile_error *error)
 /* Calls that had not returned at the end. */
 static int next_open(struct syscalls *calls)
 {
-    while (calls->thread < calls->syscalls.thread_count) {
-        const struct pf_syscall_thread *thread = &calls->syscalls.threads[calls->thread];
+    while (calls->next_thread < calls->syscalls.thread_count) {
+        const size_t i = calls->next_thread++;
+        const struct pf_syscall_thread *thread = &calls->syscalls.threads[i];
         if (thread->is_open) {
-            calls->call = &thread->open;
+            put_in_row(calls, &thread->open, i, &calls->open);
+            calls->row = &calls->open;
             return 1;
         }
-        calls->thread++;
     }
     return 0;
 }
 
 static int next_any(struct syscalls *calls, struct perfile_error *error)
 {
-    if (calls->state != OPEN_CALLS) {
-        const int result = next_ended(calls, error);
-        if (result)
-            return result;
-        calls->state = OPEN_CALLS;
-        calls->thread = 0;
-        return next_open(calls);
-    }
-    calls->thread++;
-    return next_open(calls);
+    void *row;
+    const int result = calls->at_end ? 0 : pf_ahead_next(&calls->ahead, &row, error);
+    if (result > 0)
+        calls->row = row;
+    calls->at_end |= result == 0;
+    return result ? result : next_open(calls);
 }
 
 static int next_call(void *state, struct perfile_error *error)
@@ -177,13 +189,21 @@ static int next_call(void *state, struct perfile_error *error)
     int result;
     if (max && calls->rows == max)
         return 0;
-    while ((result = next_any(calls, error)) > 0 && !passes(calls, calls->call))
+    while ((result = next_any(calls, error)) > 0 && !passes(calls, &calls->row->call))
         continue;
     calls->rows += result > 0;
     return result;
 }
 
 /* ---- opening ----------------------------------------------------------------------------------------------------- */
+
+static struct pf_ahead_counts count_losses(const void *context)
+{
+    const struct syscalls *calls = context;
+    struct perfile_losses losses;
+    pf_table_count_losses(calls->gathered.table, pf_delivery_filtered(calls->gathered.delivery), &losses);
+    return (struct pf_ahead_counts){.lost = losses.lost, .filtered = losses.filtered};
+}
 
 static int open_calls(struct perfile_table *table, void *state, struct perfile_error *error)
 {
@@ -193,6 +213,13 @@ static int open_calls(struct perfile_table *table, void *state, struct perfile_e
     const int result = pf_gathered_open(&calls->gathered, table, error);
     if (result < 0)
         return result;
+    pf_ahead_open(&calls->ahead, &(struct pf_ahead_plan){.next = next_ended,
+                                                         .count = count_losses,
+                                                         .context = calls,
+                                                         .item_bytes = sizeof(struct row),
+                                                         .threads = table->options.threads,
+                                                         .one_by_one = table->options.events->lines,
+                                                         .allocator = table->allocator});
     pf_syscalls_open(&calls->syscalls, calls->gathered.delivery, table->reader, table->allocator);
     return pf_syscalls_choose(&calls->syscalls, table->options.events, error);
 }
@@ -200,9 +227,16 @@ static int open_calls(struct perfile_table *table, void *state, struct perfile_e
 static void close_calls(void *state)
 {
     struct syscalls *calls = state;
+    pf_ahead_close(&calls->ahead);
     pf_text_close(&calls->text);
     pf_syscalls_close(&calls->syscalls);
     pf_gathered_close(&calls->gathered);
+}
+
+static void losses(const void *state, struct perfile_losses *losses)
+{
+    const struct pf_ahead_counts *counts = &((const struct syscalls *)state)->ahead.counts;
+    *losses = (struct perfile_losses){.lost = counts->lost, .filtered = counts->filtered};
 }
 
 static void notes(void *state, pf_on_note *notify, void *context)
@@ -219,5 +253,6 @@ const struct pf_view pf_view_syscalls = {
     .open = open_calls,
     .next = next_call,
     .close = close_calls,
+    .losses = losses,
     .notes = notes,
 };

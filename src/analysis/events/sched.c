@@ -163,6 +163,52 @@ bool pf_sched_passes_run(struct pf_sched *sched)
 
 /* ---- events ------------------------------------------------------------------------------------------------------ */
 
+static void report_progress(struct pf_sched *sched)
+{
+    sched->until_progress = PROGRESS_RECORDS;
+    if (sched->options.progress)
+        sched->options.progress(sched->options.progress_context, perfile_reader_counts(sched->reader)->data_bytes,
+                                perfile_reader_file(sched->reader)->file_bytes);
+}
+
+/* Returns 1 and *fact, 0 at the end, or an error. */
+static int read_fact(void *context, void *fact, struct perfile_error *error)
+{
+    struct pf_sched *sched = context;
+    const struct perfile_record *record;
+    int result;
+    while ((result = perfile_session_next(sched->session, &record, error)) > 0) {
+        if (PF_UNLIKELY(sched->until_progress-- == 0))
+            report_progress(sched);
+        const int read = pf_switches_read(&sched->switches, record, fact);
+        if (PF_LIKELY(read))
+            return read < 0 ? pf_fail_memory(error, "scheduler events") : 1;
+    }
+    return result;
+}
+
+static struct pf_ahead_counts count_losses(const void *context)
+{
+    const struct perfile_counts *counts = perfile_reader_counts(((const struct pf_sched *)context)->reader);
+    return (struct pf_ahead_counts){.lost = counts->lost_samples ? counts->lost_samples : counts->lost_events};
+}
+
+uint64_t pf_sched_lost(const struct pf_sched *sched)
+{
+    return sched->stacks.profile ? count_losses(sched).lost : sched->facts.counts.lost;
+}
+
+static int open_facts(struct pf_sched *sched, struct perfile_error *error)
+{
+    pf_ahead_open(&sched->facts, &(struct pf_ahead_plan){.next = read_fact,
+                                                         .count = count_losses,
+                                                         .context = sched,
+                                                         .item_bytes = sizeof(struct pf_sched_fact),
+                                                         .threads = sched->options.threads,
+                                                         .allocator = sched->options.allocator});
+    return perfile_session_open(sched->reader, &sched->session, error);
+}
+
 int pf_sched_open(struct pf_sched *sched, struct perfile_reader *reader, const struct pf_sched_options *options,
                   struct perfile_error *error)
 {
@@ -177,16 +223,15 @@ int pf_sched_open(struct pf_sched *sched, struct perfile_reader *reader, const s
         result = open_priorities(sched, options->priorities, error);
     if (result < 0)
         return result;
-    return options->symbols && has_stacks(reader) ? open_stacks(sched, error)
-                                                  : perfile_session_open(reader, &sched->session, error);
+    return options->symbols && has_stacks(reader) ? open_stacks(sched, error) : open_facts(sched, error);
 }
 
 void pf_sched_close(struct pf_sched *sched)
 {
-    pf_sched_stop(sched);
+    pf_ahead_stop(&sched->facts);
     pf_profile_close(sched->stacks.profile);
     pf_free(sched->options.allocator, sched->stacks.events, sched->stacks.capacity * sizeof(*sched->stacks.events));
-    pf_free(sched->options.allocator, sched->batches, sched->batch_count * sizeof(*sched->batches));
+    pf_ahead_close(&sched->facts);
     perfile_session_close(sched->session);
     pf_filter_close(&sched->filter);
     pf_switches_close(&sched->switches);
@@ -195,72 +240,7 @@ void pf_sched_close(struct pf_sched *sched)
 
 void pf_sched_stop(struct pf_sched *sched)
 {
-    pf_stages_close(sched->stages);
-    sched->stages = NULL;
-}
-
-static void report_progress(struct pf_sched *sched)
-{
-    sched->until_progress = PROGRESS_RECORDS;
-    if (sched->options.progress)
-        sched->options.progress(sched->options.progress_context, perfile_reader_counts(sched->reader)->data_bytes,
-                                perfile_reader_file(sched->reader)->file_bytes);
-}
-
-/* Returns 1 and *fact, 0 at the end, or an error. */
-static int read_fact(struct pf_sched *sched, struct pf_sched_fact *fact, struct perfile_error *error)
-{
-    const struct perfile_record *record;
-    int result;
-    while ((result = perfile_session_next(sched->session, &record, error)) > 0) {
-        if (PF_UNLIKELY(sched->until_progress-- == 0))
-            report_progress(sched);
-        const int read = pf_switches_read(&sched->switches, record, fact);
-        if (PF_LIKELY(read))
-            return read < 0 ? pf_fail_memory(error, "scheduler events") : 1;
-    }
-    return result;
-}
-
-static bool fill_batch(void *context, void *item, unsigned worker)
-{
-    struct pf_sched_batch *batch = item;
-    (void)worker;
-    batch->count = batch->next = 0;
-    do
-        batch->result = read_fact(context, &batch->fact[batch->count], &batch->error);
-    while (batch->result > 0 && ++batch->count < PF_SCHED_FACTS);
-    return batch->result > 0;
-}
-
-/* False: out of memory. */
-static bool begin(struct pf_sched *sched)
-{
-    static const struct pf_stage stage = {.work = fill_batch};
-    sched->batch_count = sched->options.threads > 1 ? PF_SCHED_BATCHES : 1;
-    sched->batches = pf_new(sched->options.allocator, sched->batch_count * sizeof(*sched->batches));
-    const struct pf_stages_plan plan = {.stages = &stage,
-                                        .stage_count = 1,
-                                        .threads = sched->batch_count > 1 ? 2 : 1,
-                                        .alone = PF_SCHED_BATCHES,
-                                        .context = sched,
-                                        .items = sched->batches,
-                                        .item_bytes = sizeof(*sched->batches),
-                                        .item_count = (unsigned)sched->batch_count};
-    if (sched->batches)
-        sched->stages = pf_stages_open(&plan, sched->options.allocator);
-    return sched->stages;
-}
-
-/* The batch has something more, or it is the last one. False: out of memory. */
-static bool fetch(struct pf_sched *sched)
-{
-    if (PF_UNLIKELY(!sched->stages) && !begin(sched))
-        return false;
-    while (!sched->batch || (sched->batch->next == sched->batch->count && sched->batch->result > 0))
-        if (!(sched->batch = pf_stages_next(sched->stages)))
-            return false;
-    return true;
+    pf_ahead_stop(&sched->facts);
 }
 
 /* Rows are of intervals, which the filter does not know: pf_sched_passes asks it for no times. */
@@ -278,22 +258,18 @@ int pf_sched_next(struct pf_sched *sched, struct perfile_error *error)
             note_time(sched);
         return result;
     }
-    while (fetch(sched)) {
-        struct pf_sched_batch *batch = sched->batch;
-        if (batch->next == batch->count) {
-            if (batch->result < 0 && error)
-                *error = batch->error;
-            return batch->result;
-        }
-        const int joined = pf_switches_join(&sched->switches, &batch->fact[batch->next++], &sched->now);
+    void *fact;
+    int result;
+    while ((result = pf_ahead_next(&sched->facts, &fact, error)) > 0) {
+        const int joined = pf_switches_join(&sched->switches, fact, &sched->now);
         if (joined > 0) {
             note_time(sched);
             return 1;
         }
         if (joined < 0)
-            break;
+            return pf_fail_memory(error, "scheduler events");
     }
-    return pf_fail_memory(error, "scheduler events");
+    return result;
 }
 
 bool pf_sched_passes(struct pf_sched *sched, const struct pf_sched_task *task, uint32_t cpu)

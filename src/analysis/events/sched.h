@@ -9,7 +9,7 @@
 #include "analysis/events/switches.h"
 #include "analysis/profile.h"
 #include "analysis/stats.h"
-#include "base/stages.h"
+#include "base/ahead.h"
 
 struct pf_sched_options {
     const struct perfile_allocator *allocator;
@@ -36,16 +36,6 @@ struct pf_sched_stacks {
     struct perfile_error error;
 };
 
-/* Facts are read in batches of this size, which stay in the caches. */
-enum { PF_SCHED_FACTS = 2048, PF_SCHED_BATCHES = 4 };
-
-struct pf_sched_batch {
-    size_t count, next;
-    int result; /* after the facts: 0 at the end, or an error */
-    struct perfile_error error;
-    struct pf_sched_fact fact[PF_SCHED_FACTS];
-};
-
 enum { PF_SCHED_PRIORITIES = 140 };
 
 /* All zeros may be closed, too. */
@@ -56,9 +46,7 @@ struct pf_sched {
     struct pf_filter filter;
     struct pf_switches switches;
     struct pf_switch now; /* the event in hand */
-    struct pf_sched_batch *batches, *batch;
-    size_t batch_count;
-    struct pf_stages *stages; /* that fill them */
+    struct pf_ahead facts;
     struct pf_sched_stacks stacks;
     unsigned until_progress;
     uint64_t filtered; /* events of tasks or CPUs that were not asked for */
@@ -80,6 +68,8 @@ uint64_t pf_sched_address(const struct pf_sched *sched, size_t index);
 bool pf_sched_is_own(const char *function);
 /* Stops reading: no other thread reads any more, no event follows, and everything may be accessed. */
 void pf_sched_stop(struct pf_sched *sched);
+/* Events that the recording says were lost, up to about the event in hand; at the end all. */
+uint64_t pf_sched_lost(const struct pf_sched *sched);
 /* The filter asks for this task on this CPU. */
 bool pf_sched_passes(struct pf_sched *sched, const struct pf_sched_task *task, uint32_t cpu);
 /* The run that ended is asked for: its task on this CPU, and its priority. */

@@ -90,14 +90,20 @@ struct pf_sched_fact {
      * reported a COMM.
      */
     int32_t task, other;
-    uint64_t value; /* RUNTIME: ns, LOSS: records */
-    uint32_t from_cpu, to_cpu;
+    union { /* facts are small, as they go from one processor's cache to the other's */
+        uint64_t value; /* RUNTIME: ns, LOSS: records */
+        struct {
+            uint32_t from_cpu, to_cpu; /* MIGRATION */
+        };
+        struct {
+            int32_t priority, other_priority; /* SWITCH: of `task` and of `other`, if they are asked for */
+        };
+        const char *comm; /* COMM; as long as the reading */
+    };
+    char names[2][16];
     char state;
     bool preempted;
-    int32_t priority, other_priority; /* SWITCH: of `task` and of `other`, if they are asked for */
-    bool where;                       /* LOSS: the CPU is known */
-    const char *comm;                 /* COMM; as long as the reading */
-    char names[2][16];
+    bool where; /* LOSS: the CPU is known */
 };
 
 enum pf_switch_kind {

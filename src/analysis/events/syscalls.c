@@ -591,16 +591,14 @@ int pf_syscalls_take(struct pf_syscalls *syscalls, const struct pf_delivered *it
         return !is_of_interest(item->record) || take_other(syscalls, item->record) ? 0 : PERFILE_ERROR_MEMORY;
     if (is_left_out(syscalls, item) || !begin_times(syscalls, item))
         return 0;
-    if (item->event->attr->type != PERFILE_TYPE_TRACEPOINT) {
-        memset(event, 0, sizeof(*event));
+    if (item->event->attr->type != PERFILE_TYPE_TRACEPOINT)
         return syscalls->wanted && *syscalls->wanted ? 0 : take_fault(syscalls, item, event);
-    }
     const struct binding *binding = bind(syscalls, item->event);
     if (!binding)
         return PERFILE_ERROR_MEMORY;
     if (!binding->step)
         return 0;
-    memset(event, 0, sizeof(*event));
+    memset(&event->call, 0, sizeof(event->call));
     return take_event(syscalls, item, binding, event);
 }
 

@@ -19,6 +19,7 @@ struct trace {
     struct pf_delivery *delivery;
     struct pf_profile *profile;             /* of which the delivery is; NULL: nothing is asked of symbols */
     const struct pf_profile_sample *sample; /* of the event in hand; NULL: see above */
+    struct pf_delivered item; /* in hand */
     struct pf_syscalls syscalls;
     struct pf_syscall_stats stats;
     struct pf_trace_printer printer;
@@ -420,11 +421,10 @@ static int next(struct trace *trace, struct pf_delivered *item, struct perfile_e
 /* Takes the next record. Returns 1, 0 at the end, or an error. */
 static int take_next(struct trace *trace, struct perfile_error *error)
 {
-    struct pf_delivered item = {.record = NULL};
     if (!fits(trace) && !trace->has_summary)
         return 0;
-    const int result = next(trace, &item, error);
-    return result <= 0 ? result : take(trace, &item, error) < 0 ? PERFILE_ERROR_MEMORY : 1;
+    const int result = next(trace, &trace->item, error);
+    return result <= 0 ? result : take(trace, &trace->item, error) < 0 ? PERFILE_ERROR_MEMORY : 1;
 }
 
 static int put_alone(struct trace *trace, struct perfile_error *error)
