@@ -12,6 +12,6 @@ export class Client {
         environment?: Record<string, string>,
         progress?: (progress: Progress) => void,
     ): Promise<Done>
-    /** Rejects what runs with Cancelled. */
+    /** Rejects what runs, and what waits, with Cancelled. */
     cancel(): void
 }

@@ -17,6 +17,7 @@ export class Client {
     #last = Promise.resolve()
     #reject = null
     #id = 0
+    #cancelled = 0 // the last run that was given up
 
     constructor(start = () => new Worker(new URL('worker.mjs', import.meta.url), { type: 'module' }), wasm = undefined) {
         this.#start = start
@@ -25,13 +26,14 @@ export class Client {
 
     /** As run() of the package; `progress` is called while files are read. */
     run(args, files = {}, environment = {}, progress = undefined) {
-        const next = this.#last.then(() => this.#ask({ args, files, environment }, progress))
+        const id = ++this.#id, next = this.#last.then(() => this.#ask({ id, args, files, environment }, progress))
         this.#last = next.catch(() => {})
         return next
     }
 
-    /** Gives up what runs: its promise is rejected with Cancelled. */
+    /** Gives up what runs and what waits: their promises are rejected with Cancelled. */
     cancel() {
+        this.#cancelled = this.#id
         this.#stop(new Cancelled())
     }
 
@@ -44,7 +46,10 @@ export class Client {
 
     #ask(question, progress) {
         return new Promise((resolve, reject) => {
-            const id = ++this.#id, isNew = !this.#worker, worker = this.#worker ??= this.#start()
+            const { id } = question
+            if (id <= this.#cancelled)
+                throw new Cancelled()
+            const isNew = !this.#worker, worker = this.#worker ??= this.#start()
             this.#reject = reject
             worker.onmessage = ({ data }) => {
                 if (data.id !== id)
@@ -61,7 +66,7 @@ export class Client {
                 event.preventDefault?.()
                 this.#stop(new Error(event.message || 'the worker cannot be started'))
             }
-            worker.postMessage({ id, ...(isNew && this.#wasm ? { wasm: this.#wasm } : {}), ...question })
+            worker.postMessage({ ...question, ...(isNew && this.#wasm ? { wasm: this.#wasm } : {}) })
         })
     }
 }

@@ -61,9 +61,11 @@ export async function kindOf(path, blob) {
     const head = await bytesAt(blob, 0, 8), name = base(path)
     if (isMagic(head, '\x7fELF') || isMagic(head, 'JiTD') || isMagic(head, 'DTiJ') || /^perf-\d+\.map$/.test(name) || /\.ko(\.\w+)?$/.test(name))
         return 'symbols'
+    if (MAGICS.some(magic => isMagic(head, magic)))
+        return 'recording'
     if (/^kallsyms/.test(name))
         return 'kallsyms'
-    if (MAGICS.some(magic => isMagic(head, magic)) || COMPRESSED.some(magic => isMagic(head, magic)))
+    if (COMPRESSED.some(magic => isMagic(head, magic)))
         return 'recording'
     return 'other'
 }
@@ -90,7 +92,7 @@ async function addById(symbols, blob) {
 export async function sort(list) {
     const recordings = [], symbols = {}, others = [], folders = new Map()
     let kallsyms = null
-    const kinds = await Promise.all(list.map(({ path, blob }) => kindOf(path, blob)))
+    const kinds = await Promise.all(list.map(({ path, blob }) => kindOf(path, blob).catch(() => 'other'))) // the file has changed, or is gone
     list.forEach(({ path }, i) => {
         const folder = path.slice(0, path.lastIndexOf('/') + 1)
         if (folder && isHeader(path) && kinds[i] === 'recording')

@@ -28,7 +28,7 @@ async function command(args, files, progress, environment = { PERFILE_ADVICE: 'n
 /* Verbs that look for symbols, and their options. */
 let verbs = null
 async function optionsOf(verb) {
-    verbs ??= JSON.parse(decoded((await command(['help', '--json'])).stdout)).verbs
+    verbs ??= JSON.parse(decoded((await whileBusy('Opening…', () => command(['help', '--json']))).stdout)).verbs
     return new Set(verbs.find(({ name }) => name === verb)?.options.map(({ name }) => name))
 }
 
@@ -121,8 +121,12 @@ function files() {
 const size = bytes => bytes < 1e6 ? `${Math.ceil(bytes / 1e3)} kB` : bytes < 1e9 ? `${(bytes / 1e6).toFixed(1)} MB` : `${(bytes / 1e9).toFixed(1)} GB`
 const PATIENCE = 250
 
+const running = new Set() // what is waited for: functions that give it up
 function whileBusy(words, work) {
     const soon = setTimeout(() => { $('busy').hidden = false }, PATIENCE)
+    let giveUp
+    const givenUp = new Promise((_, reject) => { giveUp = () => reject(new Cancelled()) })
+    running.add(giveUp)
     $('doing').textContent = words
     $('progress').removeAttribute('value')
     document.documentElement.dataset.busy = ''
@@ -132,13 +136,19 @@ function whileBusy(words, work) {
         $('doing').textContent = `${words}: ${size(read)} of ${size(all)}`
         $('progress').value = read / all
     }
-    return work(notify).finally(() => {
+    return Promise.race([work(notify), givenUp]).finally(() => {
         clearTimeout(soon)
+        running.delete(giveUp)
+        if (running.size)
+            return
         $('busy').hidden = true
         delete document.documentElement.dataset.busy
     })
 }
-$('cancel').onclick = () => client?.cancel()
+$('cancel').onclick = () => {
+    client?.cancel()
+    running.forEach(giveUp => giveUp())
+}
 
 /* ---- what a command made ---- */
 
@@ -187,8 +197,7 @@ function followCut(frame) {
         const [, from, to] = new URLSearchParams(frame.contentWindow.location.hash.slice(1)).get('time')?.match(/^([\d.]+)-([\d.]+)$/) ?? []
         if (to)
             return chooseTime(from, to)
-        $('messages').textContent = 'Select a time in the picture first: drag over its timeline.'
-        $('messages').hidden = false
+        say('Select a time in the picture first: drag over its timeline.')
     }
 }
 /* In ns since the first sample. With a time of its own the first sample is another one: what is selected there is added to it. */
@@ -223,24 +232,42 @@ async function perform(line) {
     const words = wordsOf(line)
     if (words[0] === 'perfile')
         words.shift()
-    const done = await whileBusy(`${WORDS[words[0]] ?? 'Working'}…`, notify => command(words, files(), notify))
+    const done = await whileBusy(`${WORDS[words[0]] ?? 'Working'}…`, notify => command(words, files(), notify, /^flame .*--format html/.test(line) ? {} : undefined))
     return { done, failed: done.status > 1 && !done.stdout.length }
 }
 
 /* A picture has its own notices; this one says what can be done about it here. */
+const HINTS = [
+    [/no symbols for (.*?): the files are not on this machine/, names => `No names of ${names}: drop these files here; where they are stripped, their debug files, too.`],
+    [/no symbols for (.*?): stripped/, names => `No names of ${names}, which are stripped: drop their debug files here.`],
+    [/no symbols for (.*?): the files here are a different build/, names => `No names of ${names}: the files that were dropped are of another build.`],
+    [/no symbols for .*?: this machine has no symbols of that kernel/, () => 'No names of the kernel: drop a copy of its /proc/kallsyms, or its vmlinux, here.'],
+    [/no symbols for (.*?): JIT-compiled/, () => 'No names of code that was compiled while it ran: drop perf-PID.map or jitdump files here.'],
+]
 function missingOf(messages) {
-    const missing = /no symbols for (.*?): the files are not on this machine/.exec(messages)
-    return missing ? `No names of ${missing[1]}: drop these files here; where they are stripped, their debug files, too.` : ''
+    const hints = HINTS.flatMap(([pattern, words]) => {
+        const found = pattern.exec(messages)
+        return found ? [words(found[1]?.replace(/ \(build ids? [^)]*\)/g, ''))] : []
+    })
+    return hints.join('\n')
 }
 async function makeView(id, asked) {
     const usual = await lineOf(viewsOf().find(view => view.id === id)), line = asked ?? usual, isUsual = line === usual
     const { done, failed } = await perform(line)
     const isPicture = !failed && isPage(done.stdout)
-    made.set(id, { line, isUsual, nodes: failed ? [] : nodesOf(done), shown: done.stdout, failed, messages: isPicture ? missingOf(done.stderr) : done.stderr.trim(), isPicture })
+    return { line, isUsual, nodes: failed ? [] : nodesOf(done), shown: done.stdout, failed, messages: isPicture ? missingOf(done.stderr) : done.stderr.trim(), isPicture }
 }
 
 /* ---- views ---- */
 
+let turn = 0 // grows with every change of what is open: what was made for the older is not shown
+let notice = '' // stands above the next view once
+
+function say(text, isFailed = false) {
+    $('messages').textContent = text
+    $('messages').hidden = !text
+    $('messages').className = isFailed ? 'failed' : ''
+}
 function show(id) {
     const view = made.get(id)
     for (const tab of $('views').children) {
@@ -260,9 +287,8 @@ function show(id) {
     view.nodes.forEach(node => node.look?.())
     $('keep').hidden = view.isPicture || !view.shown.length
     $('theme').hidden = view.isPicture // which has a switch of its own
-    $('messages').textContent = view.messages
-    $('messages').hidden = !view.messages
-    $('messages').className = view.failed ? 'failed' : ''
+    say([notice, view.messages].filter(Boolean).join('\n'), view.failed)
+    notice = ''
     document.title = `${nowOf().name} - perfile`
     document.documentElement.dataset.shown = id
 }
@@ -273,25 +299,32 @@ function forgetViews() {
 }
 async function choose(id, line) {
     open.view = id
-    const older = made.get(id)
-    if (line || !older) {
+    if (line || !made.has(id)) {
+        const mine = turn
+        let view
         try {
-            await makeView(id, line)
+            view = await makeView(id, line)
         } catch (error) {
-            if (error instanceof Cancelled)
-                return cancelled(id)
-            made.set(id, { line: line ?? '', nodes: [], shown: new Uint8Array(), failed: true, messages: `perfile stopped: ${error.message}` })
+            view = error instanceof Cancelled ? null : { line: line ?? '', nodes: [], shown: new Uint8Array(), failed: true, messages: stopped(error) }
         }
-        older?.nodes.forEach(node => node.remove())
+        if (mine !== turn)
+            return
+        if (!view)
+            return cancelled(id)
+        made.get(id)?.nodes.forEach(node => node.remove())
+        made.set(id, view)
     }
     if (open.view === id)
         show(id)
 }
+const stopped = error => `perfile stopped: ${error.message}`
 /* What was there before is shown, or the beginning. */
 function cancelled(id) {
     const [other] = made.has(id) ? [id] : made.keys()
+    $('start').hidden = true
     if (other)
         return choose(other)
+    close()
     begin('Cancelled.')
 }
 
@@ -332,9 +365,16 @@ function fillNames() {
     $('beforebox').hidden = names.length === 1
 }
 async function showAll(id = 'flame') {
+    const mine = ++turn
+    client?.cancel()
     forgetViews()
     fillNames()
-    open.fitting = await fittingViews().catch(() => [])
+    const fitting = await whileBusy('Opening…', fittingViews).catch(error => error instanceof Cancelled ? null : [])
+    if (mine !== turn)
+        return
+    if (!fitting)
+        return cancelled(id)
+    open.fitting = fitting
     fillTabs()
     $('start').hidden = true
     $('bar').hidden = $('view').hidden = false
@@ -350,33 +390,78 @@ $('now').onchange = $('before').onchange = chooseRecordings
 
 /* Names are different in the folder of the command. */
 function renamed(recording, used) {
-    let name = recording.name.replace(/^-/, '_')
+    const plain = recording.name.replace(/^-|[\0-\x1f\x7f]/g, '_')
+    let name = plain
     for (let i = 2; used.has(name); i++)
-        name = recording.name.replace(/(\.[^.]*)?$/, `-${i}$1`)
+        name = plain.replace(/(\.[^.]*)?$/, `-${i}$1`)
     used.add(name)
     return { name, date: dateOf(recording), files: Object.fromEntries(Object.entries(recording.files).map(([path, blob]) => [name + path.slice(recording.name.length), blob])) }
 }
 const dateOf = ({ files }) => Math.max(...Object.values(files).map(({ lastModified = 0 }) => lastModified))
 
-/** Files of all kinds: [{path, blob}]. `how`: 'compare' with what is open, or open instead. */
-async function receive(list, how = 'open') {
-    const found = await sort(list), isFirst = !found.recordings.length && !open.recordings.length
-    /* What is no recording is opened all the same: the command says what is wrong with it. */
+/* Files that are of no use. */
+const MAX_NAMED = 5
+function uselessOf(found, unread) {
+    const list = (words, names) => names.length ? [`${words}: ${names.slice(0, MAX_NAMED).join(', ')}${names.length > MAX_NAMED ? ` and ${names.length - MAX_NAMED} more` : ''}`] : []
+    return [...list('Neither recordings nor symbols', found.map(({ path }) => path)), ...list('Not readable', unread)].join('\n')
+}
+/* Another recording may be of another machine: build ids are those of one file. */
+function forgetSymbols() {
+    open.symbols = Object.fromEntries(Object.entries(open.symbols).filter(([path]) => path.includes('.build-id/')))
+    open.kallsyms = null
+}
+/* Sorts files into what is open. Returns the view to show, or nothing. */
+async function take(list, how, unread) {
+    const found = await whileBusy('Opening…', async () => sort(await list)), isFirst = !found.recordings.length && !open.recordings.length
+    /* What is not a recording is opened all the same: the command says what is wrong with it. */
     const chosen = isFirst ? found.others.map(({ path, blob }) => ({ name: path, files: { [path]: blob } })) : found.recordings
+    const hasSymbols = Object.keys(found.symbols).length > 0 || found.kallsyms !== null
+    if (chosen.length && open.recordings.length && how !== 'compare')
+        forgetSymbols()
     Object.assign(open.symbols, found.symbols)
     open.kallsyms = found.kallsyms ?? open.kallsyms
+    const useless = uselessOf(isFirst ? [] : found.others, unread)
     if (!chosen.length && !open.recordings.length)
-        return begin(list.length ? 'These are symbols: drop a recording, too.' : 'There are no files in it.')
-    const kept = how === 'compare' || !chosen.length ? open.recordings : [], used = new Set([SYMBOLS, 'kallsyms', ...kept.map(({ name }) => name)])
+        return void begin([hasSymbols ? 'These are symbols: drop a recording, too.' : useless ? '' : 'There are no files in it.', useless].filter(Boolean).join('\n'))
+    $('start').hidden = true
+    if (!chosen.length && !hasSymbols)
+        return void say(useless, true)
+    notice = useless
+    const kept = how === 'compare' || !chosen.length ? open.recordings : [], used = new Set([SYMBOLS, 'kallsyms', '__proto__', ...kept.map(({ name }) => name)])
     const added = chosen.map(recording => renamed(recording, used)).sort((a, b) => a.date - b.date || (a.name < b.name ? -1 : 1))
     open.recordings = [...kept, ...added]
     if (added.length) {
         open.now = open.recordings.length - 1
         open.before = how === 'compare' || open.recordings.length === 2 ? open.now - 1 : -1
     }
-    return showAll(added.length ? 'flame' : open.view)
+    return added.length ? 'flame' : open.view
+}
+let taking = Promise.resolve()
+/**
+ * Files of all kinds: [{path, blob}], or a promise of them; one list after the other. `how`: 'compare' with what is open, or open
+ * instead; `unread` are the names of those that could not be read.
+ */
+async function receive(list, how = 'open', unread = []) {
+    const next = taking.then(() => take(list, how, unread))
+    taking = next.catch(() => {})
+    try {
+        const view = await next
+        if (view)
+            await showAll(view)
+    } catch (error) {
+        if (!(error instanceof Cancelled))
+            throw error
+        await cancelled(open.view)
+    }
 }
 
+function close() {
+    turn++
+    forgetViews()
+    Object.assign(open, { recordings: [], symbols: {}, kallsyms: null, fitting: [] })
+    $('bar').hidden = $('view').hidden = $('commandbox').hidden = true
+    say('')
+}
 function begin(problem = '') {
     $('problem').textContent = problem
     $('start').hidden = false
@@ -384,7 +469,11 @@ function begin(problem = '') {
     $('back').hidden = !made.size
     $('choosefiles').focus()
 }
-$('back').onclick = () => { $('start').hidden = true }
+$('back').onclick = () => {
+    $('start').hidden = true
+    $('add').focus()
+}
+$('start').onkeydown = event => event.key === 'Escape' && !$('back').hidden && $('back').click()
 $('add').onclick = () => begin()
 
 for (const id of ['files', 'folder']) {
@@ -399,24 +488,49 @@ for (const id of ['files', 'folder']) {
 
 /* ---- dropping ---- */
 
-const inFolder = reader => new Promise((resolve, reject) => reader.readEntries(resolve, reject))
-async function filesOf(entry, path = '') {
-    if (!entry)
-        return []
-    if (entry.isFile)
-        return [{ path: path + entry.name, blob: await new Promise((resolve, reject) => entry.file(resolve, reject)) }]
-    const reader = entry.createReader(), all = []
-    for (let some; (some = await inFolder(reader)).length;)
-        all.push(...some)
-    return (await Promise.all(all.map(one => filesOf(one, `${path}${entry.name}/`)))).flat()
+/*
+ * What is dropped is an entry or a handle: Chromium reads folders that are entries only for pages of a server, and other browsers have no
+ * handles of what is dropped.
+ */
+const MAX_DEPTH = 100
+const fileOf = from => from.getFile?.() ?? new Promise((resolve, reject) => from.file(resolve, reject))
+async function membersOf(from) {
+    const all = [], reader = from.createReader?.()
+    if (!reader)
+        for await (const one of from.values())
+            all.push(one)
+    else
+        for (let some; (some = await new Promise((resolve, reject) => reader.readEntries(resolve, reject))).length;)
+            all.push(...some)
+    return all
 }
-async function dropped(transfer, how) {
-    const entries = [...transfer.items].filter(({ kind }) => kind === 'file').map(item => [item.webkitGetAsEntry?.(), item.getAsFile()])
-    const list = await Promise.all(entries.map(([entry, file]) => entry?.isDirectory ? filesOf(entry) : file ? [{ path: file.name, blob: file }] : []))
-    if (entries.length)
-        await receive(list.flat(), how)
+/* All files of it; `unread` gets the names of those that are gone or not allowed. */
+async function filesOf(from, unread, path = '', depth = 0) {
+    const name = path + from.name
+    try {
+        if (from.isFile || from.kind === 'file')
+            return [{ path: name, blob: await fileOf(from) }]
+        const members = depth < MAX_DEPTH ? await membersOf(from) : []
+        return (await Promise.all(members.map(one => filesOf(one, unread, `${name}/`, depth + 1)))).flat()
+    } catch {
+        unread.push(name)
+        return []
+    }
+}
+function droppedFiles(item, unread) {
+    const entry = item.webkitGetAsEntry?.(), file = item.getAsFile()
+    if (!entry?.isDirectory)
+        return file ? [{ path: file.name, blob: file }] : []
+    const handle = item.getAsFileSystemHandle?.().catch(() => null) // which is to be had now, not later
+    return (async () => filesOf(await handle ?? entry, unread))()
+}
+function dropped(transfer, how) {
+    const unread = [], lists = [...transfer.items].filter(({ kind }) => kind === 'file').map(item => droppedFiles(item, unread))
+    return lists.length && receive(Promise.all(lists).then(all => all.flat()), how, unread)
 }
 function dragOver(event) {
+    if (!event.dataTransfer?.types.includes('Files')) // a piece of the page
+        return
     const over = event.target?.closest?.('[data-drop]')
     event.preventDefault()
     if (!document.documentElement.classList.contains('dragged')) {
@@ -439,6 +553,8 @@ function takeDrops(target) {
     target.addEventListener('dragover', dragOver)
     target.addEventListener('dragleave', event => event.relatedTarget === null && target === window && dragEnd())
     target.addEventListener('drop', event => {
+        if (!event.dataTransfer.types.includes('Files'))
+            return
         event.preventDefault()
         dragEnd()
         dropped(event.dataTransfer, event.target?.closest?.('[data-drop]')?.dataset.drop)
@@ -451,21 +567,19 @@ takeDrops(window)
 const closeMenu = () => { $('savemenu').hidden = true; $('save').setAttribute('aria-expanded', 'false') }
 async function saveAs(item) {
     closeMenu()
-    const line = await lineOf(item)
-    if (item.edits) {
-        $('commandbox').hidden = false
-        $('command').value = line
-        return $('command').focus()
-    }
     try {
+        const line = await lineOf(item)
+        if (item.edits) {
+            $('commandbox').hidden = false
+            $('command').value = line
+            return $('command').focus()
+        }
         const { done } = await perform(line), names = Object.keys(done.files)
         names.forEach(name => download(name, done.files[name]))
-        $('messages').hidden = !done.stderr
-        $('messages').className = names.length ? '' : 'failed'
-        $('messages').textContent = done.stderr.trim()
+        say(done.stderr.trim(), !names.length)
     } catch (error) {
         if (!(error instanceof Cancelled))
-            throw error
+            say(stopped(error), true)
     }
 }
 $('savemenu').append(...SAVES.map(item => item ? element('button', { type: 'button', role: 'menuitem', onclick: () => saveAs(item) }, item.label) : element('hr')))
@@ -509,8 +623,4 @@ if (typeof DecompressionStream === 'undefined')
 ready.catch(error => { $('problem').textContent = `This browser does not run WebAssembly here: ${error.message}` })
 ready.then(() => { document.documentElement.dataset.ready = '' })
 /* For editors that show this page, and tests. What is saved goes to save(name, blob) if there is one. */
-const close = () => {
-    forgetViews()
-    Object.assign(open, { recordings: [], symbols: {}, kallsyms: null, fitting: [] })
-}
 globalThis.perfilePage = { open, made, receive, choose, close, save: null }
