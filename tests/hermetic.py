@@ -10,7 +10,7 @@ import argparse, atexit, functools, os, pathlib, re, shutil, signal, site, subpr
 # what programs need in order to run at all (loaders, emulators), and what tests are told
 KEPT = ('PATH', 'TMPDIR', 'LD_LIBRARY_PATH', 'QEMU_LD_PREFIX', 'MALLOC_PERTURB_', 'MESON_EXE_WRAPPER', 'PERFILE_SERVED', 'PERFILE_CORPUS',
         'PERFILE_TREE_CORPUS', 'PERFILE_WHOLE_CORPUS', 'PERFILE_WALLS', 'WALLS_LOG', 'PERFILE_PPROF', 'PERFILE_OTLP_PROTO', 'PERFILE_SPEEDSCOPE', 'PERFILE_PROFILER_CLI', 'PERFILE_DUCKDB',
-        'PERFILE_OPENCSD', 'PERFILE_BROWSER', 'PERFILE_AXE')
+         'PERFILE_CHDB', 'PERFILE_OPENCSD', 'PERFILE_BROWSER', 'PERFILE_AXE')
 NO_HOME = '/dev/null'  # not even root can make a cache below it
 FIXED = {'HOME': NO_HOME, 'LC_ALL': 'C.UTF-8', 'PYTHONUTF8': '1', 'PYTHONDONTWRITEBYTECODE': '1', 'CCACHE_DISABLE': '1',
          'PERFILE_ADVICE': 'no',  # what is wrong with symbols depends on the machine

@@ -3,7 +3,7 @@
 """fleet.py PERFILE DOCUMENT RECORDING...: the statements of doc/fleet.md run, and their sums are those of the recordings.
 
 Those of Spark are run by DuckDB, with its names of functions. Skipped where there is neither DuckDB (duckdb, or its library, which
-PERFILE_DUCKDB names) nor ClickHouse (clickhouse local)."""
+PERFILE_DUCKDB names) nor ClickHouse (clickhouse local, or its library, which PERFILE_CHDB names)."""
 import calendar, collections, csv, ctypes, json, os, pathlib, re, shlex, shutil, subprocess, sys, tempfile
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent))
@@ -12,7 +12,8 @@ import hermetic
 wrong = []
 EVENT = 'cpu-clock'
 DAYS = (2026, 1, 30), (2026, 2, 1)  # before and after the deploy of the statements
-GET_DUCKDB = 'npm pack @duckdb/node-bindings-linux-x64, then PERFILE_DUCKDB=.../libduckdb.so meson test -C build fleet'
+GET_ENGINES = {'DuckDB': 'npm pack @duckdb/node-bindings-linux-x64, then PERFILE_DUCKDB=.../libduckdb.so meson test -C build fleet',
+               'ClickHouse': 'npm pack @chdb/lib-linux-x64-gnu, then PERFILE_CHDB=.../libchdb.so meson test -C build fleet'}
 SPARK = (  # what DuckDB calls the same
     (r"CREATE TABLE (\w+) USING parquet OPTIONS \(path '([^']*)'\)",
      r"CREATE VIEW \1 AS SELECT * FROM read_parquet('\2/**/*.parquet', hive_partitioning = true)"),
@@ -43,6 +44,27 @@ def by_duckdb(program, text, folder):
 
 def by_clickhouse(program, text, folder):
     done = subprocess.run([program, 'local', '--multiquery', '--output-format', 'TSV'], input=text, capture_output=True, text=True, cwd=folder)
+    return fields(done.stdout), done.stderr if done.returncode else ''
+
+
+def run_chdb(path):
+    """The statements of standard input by the library, which can have one session in a process, as `clickhouse local` runs them."""
+    library = ctypes.CDLL(path)
+    for function in library.chdb_query_cmdline, library.chdb_result_buffer, library.chdb_result_error:
+        function.restype = ctypes.c_void_p
+    words = [b'clickhouse', b'--multiquery', b'--output-format=TSV', b'--query=' + sys.stdin.buffer.read()]
+    result = ctypes.c_void_p(library.chdb_query_cmdline(len(words), (ctypes.c_char_p * len(words))(*words)))
+    error = library.chdb_result_error(result)
+    if error:
+        print(ctypes.string_at(error).decode(), file=sys.stderr, flush=True)
+    elif library.chdb_result_length(result):
+        sys.stdout.buffer.write(ctypes.string_at(library.chdb_result_buffer(result), library.chdb_result_length(result)))
+    sys.stdout.flush()
+    os._exit(error is not None)  # without what the library does when a process ends
+
+
+def by_chdb(path, text, folder):
+    done = subprocess.run([sys.executable, __file__, '--chdb', path], input=text, capture_output=True, text=True, cwd=folder)
     return fields(done.stdout), done.stderr if done.returncode else ''
 
 
@@ -98,6 +120,8 @@ def find_engines():
     found = {name: bind(run, shutil.which(name)) for name, run in (('duckdb', by_duckdb), ('clickhouse', by_clickhouse)) if shutil.which(name)}
     if library:
         found.setdefault('duckdb', bind(by_library, library))
+    if os.path.exists(os.environ.get('PERFILE_CHDB', '')):
+        found.setdefault('clickhouse', bind(by_chdb, os.environ['PERFILE_CHDB']))
     if 'duckdb' in found:
         found['spark'] = as_spark(found['duckdb'])
     return found
@@ -204,8 +228,10 @@ def make_dataset(perfile, recordings, folder):
 def main():
     perfile, document, *recordings = map(os.path.abspath, sys.argv[1:])
     engines = find_engines()
+    for name, how in GET_ENGINES.items():
+        if name.lower() not in engines:
+            print(f'skipped: {name} is not installed: {how}')
     if not engines:
-        print(f'skipped: neither DuckDB nor ClickHouse is installed: {GET_DUCKDB}')
         return 77
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
@@ -222,5 +248,7 @@ def main():
 
 
 if __name__ == '__main__':
+    if sys.argv[1] == '--chdb':
+        run_chdb(sys.argv[2])
     hermetic.settle()
     sys.exit(main())
