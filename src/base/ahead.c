@@ -69,12 +69,10 @@ static bool begin(struct pf_ahead *ahead)
 
 int pf_ahead_fetch(struct pf_ahead *ahead, struct perfile_error *error)
 {
-    if (!ahead->batches && ahead->result > 0 && !begin(ahead))
-        return ahead->result = pf_fail_memory(&ahead->error, "events");
+    if (ahead->result > 0 && !ahead->stages && !begin(ahead))
+        ahead->result = pf_fail_memory(&ahead->error, "events");
     while (ahead->result > 0 && ahead->item == ahead->end) {
-        const struct pf_ahead_batch *batch = ahead->stages ? pf_stages_next(ahead->stages) : NULL;
-        if (!batch)
-            return 0; /* it was stopped */
+        const struct pf_ahead_batch *batch = pf_stages_next(ahead->stages);
         ahead->item = batch->items;
         ahead->end = batch->items + batch->count * ahead->plan.item_bytes;
         ahead->result = batch->result;
@@ -92,6 +90,8 @@ void pf_ahead_stop(struct pf_ahead *ahead)
 {
     pf_stages_close(ahead->stages);
     ahead->stages = NULL;
+    if (ahead->result > 0)
+        ahead->result = 0;
 }
 
 void pf_ahead_close(struct pf_ahead *ahead)

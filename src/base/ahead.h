@@ -44,7 +44,7 @@ struct pf_ahead {
 void pf_ahead_open(struct pf_ahead *ahead, const struct pf_ahead_plan *plan);
 /* The next batch. 1, 0 at the end, or an error. */
 int pf_ahead_fetch(struct pf_ahead *ahead, struct perfile_error *error);
-/* From now on no other thread reads, and nothing follows. */
+/* From now on no other thread reads, and nothing follows the batch in hand. */
 void pf_ahead_stop(struct pf_ahead *ahead);
 void pf_ahead_close(struct pf_ahead *ahead);
 

@@ -74,6 +74,7 @@ static int next_row(void *state, struct perfile_error *error)
     struct latency *latency = state;
     const char *keys = latency->view.table->options.keys;
     if (!latency->view.table->all.read) {
+        pf_sched_read_alone(&latency->view.sched);
         pf_sched_view_read(&latency->view, take, latency);
         if (latency->view.table->all.result != PERFILE_ERROR_MEMORY &&
             !pf_latencies_end(&latency->latencies, &latency->view.sched, !keys || strcmp(keys, "tid") != 0))

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""jobs.py [--samples] PERFILE RECORDINGS...: what is printed is the same for every number of threads.
+"""jobs.py [--samples | --events] PERFILE RECORDINGS...: what is printed is the same for every number of threads.
 
 Output, messages and exit status of `-j1` are compared with those of other numbers, byte for byte. Recordings are files
 or folders; without any, those of the corpus. With --samples only what resolves samples is
-tried: enough for recordings that have many of them.
+tried: enough for recordings that have many of them. With --events it is what views over tracepoints print.
 """
 import os, pathlib, sys, tempfile
 
@@ -34,6 +34,15 @@ SAMPLES = [['report', '--format', 'json'], ['report', '--sort', 'cpu,tid,sym', '
            ['flame', '--format', 'svg', '--reverse'], ['script', '-F', 'comm,time,ip,sym'],
            ['table', '--format', 'jsonl', '--columns', 'all', 'samples'],
            ['table', '--format', 'parquet', '--columns', '+stack_id', 'samples'], ['table', '--format', 'arrow', 'samples']]
+EVENTS = [['sched', 'timehist', '--stdio'], ['sched', 'timehist', '--stdio', '-s'], ['sched', 'timehist', '--stdio', '-Mw', '--next'],
+          ['sched', 'map', '--stdio'], ['sched', 'map', '--stdio', '--compact'], ['sched', 'latency', '--stdio'],
+          ['trace', '--stdio'], ['trace', '--stdio', '-S'], ['trace', '--stdio', '-s'], ['trace', '--stdio', '--max-events', '3000'],
+          ['trace', '--stdio', '--duration', '0.001', '-T'], ['trace', '--stdio', '--failure', '-e', '!read'],
+          *[['table', '--format', name, '--columns', 'all', view] for view in ('sched_timehist', 'sched_map', 'syscalls')
+            for name in ('csv', 'json', 'parquet')],
+          ['table', '--format', 'arrow', 'syscalls'], ['trace', '--format', 'json', '--max-events', '3000'],
+          ['table', '--format', 'json', 'sched_latency'], ['table', '--format', 'json', '--cpu', '0', 'sched_summary'],
+          ['table', '--format', 'json', '--cpu', '0', 'syscalls'], ['table', '--format', 'csv', 'syscall_summary']]
 JOBS = ['2', '3', '8']
 TIMEOUT_SECONDS = 60
 RECORDINGS = 20  # of the corpus, unless all are asked for
@@ -53,8 +62,8 @@ def of_corpus():
 def main():
     hermetic.settle()
     words = sys.argv[1:]
-    tasks = SAMPLES if words[0] == '--samples' else TASKS
-    perfile, *given = words[1:] if tasks is SAMPLES else words
+    tasks = {'--samples': SAMPLES, '--events': EVENTS}.get(words[0], TASKS)
+    perfile, *given = words if tasks is TASKS else words[1:]
     recordings = given or of_corpus()
     wrong = printed = 0
     with tempfile.TemporaryDirectory() as cache:

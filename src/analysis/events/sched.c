@@ -226,6 +226,11 @@ int pf_sched_open(struct pf_sched *sched, struct perfile_reader *reader, const s
     return options->symbols && has_stacks(reader) ? open_stacks(sched, error) : open_facts(sched, error);
 }
 
+void pf_sched_read_alone(struct pf_sched *sched)
+{
+    sched->facts.plan.threads = 1;
+}
+
 void pf_sched_close(struct pf_sched *sched)
 {
     pf_ahead_stop(&sched->facts);

@@ -58,6 +58,11 @@ struct pf_sched {
 int pf_sched_open(struct pf_sched *sched, struct perfile_reader *reader, const struct pf_sched_options *options,
                   struct perfile_error *error);
 void pf_sched_close(struct pf_sched *sched);
+/*
+ * Before the first event: the caller reads, whatever the number of threads. For callers that do so little with an event
+ * that handing it over from another thread costs as much.
+ */
+void pf_sched_read_alone(struct pf_sched *sched);
 /* 1 and sched->now, 0 at the end, or an error. */
 int pf_sched_next(struct pf_sched *sched, struct perfile_error *error);
 /* The name of a function in the stack of the event in hand, leaf first; NULL: it has none. */

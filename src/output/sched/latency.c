@@ -65,6 +65,7 @@ static void put_rows(struct pf_text *out, struct pf_text *name, const struct pf_
 static int read_all(struct pf_latencies *latencies, struct pf_sched *sched, struct perfile_error *error)
 {
     int result;
+    pf_sched_read_alone(sched);
     while ((result = pf_sched_next(sched, error)) > 0)
         if (!pf_latencies_take(latencies, sched))
             return pf_fail_memory(error, "latencies");
