@@ -50,7 +50,7 @@ static inline const uint8_t *pf_cursor_take(struct pf_cursor *c, uint64_t bytes)
         return NULL;
     }
     const uint8_t *p = c->at;
-    c->at += bytes;
+    c->at = bytes ? p + bytes : p; /* of an empty range p may be NULL, to which not even 0 may be added */
     return p;
 }
 

@@ -96,7 +96,7 @@ static void read_details(const char *path, const uint64_t *addresses, size_t cou
 {
     enum { FRAMES = 8 };
     struct pf_counted_frame frames[FRAMES];
-    const struct pf_wanted_range wanted = {addresses[count - 1], UINT64_MAX};
+    const struct pf_wanted_range wanted = {count ? addresses[count - 1] : 0, UINT64_MAX};
     const struct pf_inlines_request request = {.path = path, .wanted = &wanted, .wanted_count = 1};
     struct pf_function_range range;
     struct pf_inlines *inlines;
