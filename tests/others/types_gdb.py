@@ -3,9 +3,11 @@
 """Are the types of data those that a debugger sees? types_gdb.py PERFILE ASSEMBLE COUNT INPUT PROGRAM...
 
 Each PROGRAM is run by gdb with the file INPUT as its input, and stops at up to COUNT of its instructions that access memory, when
-they run for the first time. There the address of the operand is compared with the objects of the variables in scope and those that they point to, through up
-to three pointers: perfile's type and offset must be one of them. An address in none of them says nothing. Skipped without gdb.
+they run for the first time. There the address of the operand is compared with the objects of the variables in scope and those
+that they point to, through up to three pointers: perfile's type and offset must be one of them. An address in none of them
+says nothing. Skipped without gdb.
 """
+import collections
 import csv
 import json
 import os
@@ -96,7 +98,8 @@ class Objects:
             return
         start = int(value) if real.code == self.gdb.TYPE_CODE_PTR else int(value.address)
         if start > 4096:
-            self.add(start, real.target(), value.dereference() if real.code == self.gdb.TYPE_CODE_PTR else value, depth - 1)
+            is_pointer = real.code == self.gdb.TYPE_CODE_PTR
+            self.add(start, real.target(), value.dereference() if is_pointer else value, depth - 1)
 
 
 def objects_in(gdb, frame):
@@ -146,6 +149,8 @@ def operand_address(gdb, frame, text):
 def judge(answer, address, objects, has_index):
     """'same', 'other' or 'nothing': no object holds the address. What an index adds is not part of the answer."""
     label = re.match(r'(.*) \+(0x[0-9a-f]+|0) \((.*)\)$', answer)
+    if not label:
+        return 'not stated'
     kind, offset = plain(label[1]), int(label[2], 16)
     holding = [(start, size, names) for start, size, names in objects if start <= address < start + size]
     for start, size, names in holding:
@@ -161,13 +166,13 @@ def judge(answer, address, objects, has_index):
 
 def run_in_gdb(gdb):
     with open(os.environ['PERFILE_TYPES']) as file:
-        answers = json.load(file)
-    counts, wrong = {'same': 0, 'other': 0, 'nothing': 0, 'no operand': 0, 'not reached': 0}, []
+        given = json.load(file)
+    verdicts = {}
     for setting in 'pagination off', 'confirm off', 'debuginfod enabled off', 'height 0', 'print object off':
         gdb.execute(f'set {setting}')
-    gdb.execute(f"starti > /dev/null < {os.environ['PERFILE_TYPES_INPUT']}")
+    gdb.execute(f"starti {given['arguments']} > /dev/null < {given['input']}")
     points = {}
-    for address in answers:
+    for address in given['answers']:
         points[int(address, 16)] = gdb.Breakpoint(f'*{address}', internal=True)
     while points:
         try:
@@ -181,14 +186,12 @@ def run_in_gdb(gdb):
         points.pop(pc).delete()
         text = frame.architecture().disassemble(pc)[0]['asm']
         address = operand_address(gdb, frame, text)
-        verdict = 'no operand' if address is None else judge(
-            answers[hex(pc)], address, objects_in(gdb, frame), OPERAND.search(text)[4])
-        counts[verdict] += 1
-        if verdict == 'other':
-            wrong.append(f'{pc:x} {text} | {answers[hex(pc)]}')
-    counts['not reached'] = len(points)
-    with open(os.environ['PERFILE_TYPES_OUT'], 'w') as file:
-        json.dump([counts, wrong], file)
+        objects = objects_in(gdb, frame) if address is not None else []
+        has_index = address is not None and OPERAND.search(text)[4]
+        verdicts[hex(pc)] = text, ['no operand' if address is None else judge(answer, address, objects, has_index)
+                                   for answer in given['answers'][hex(pc)]]
+    with open(given['out'], 'w') as file:
+        json.dump(verdicts, file)
     if gdb.selected_inferior().pid:
         gdb.execute('kill')
 
@@ -206,10 +209,19 @@ def answers_for(perfile, assemble, program, folder):
             text += SAMPLE % (base + at, time)
             time += 1
     recording.write_bytes(subprocess.check_output([assemble], input=text.encode(), env=hermetic.environment()))
-    rows = subprocess.check_output([perfile, 'table', 'instructions', '--format', 'csv', '--columns', '+data_type', recording],
-                                   text=True, stderr=subprocess.DEVNULL, env=hermetic.environment())
+    rows = subprocess.check_output([perfile, 'table', 'instructions', '--format', 'csv', '--columns', '+data_type',
+                                    recording], text=True, stderr=subprocess.DEVNULL, env=hermetic.environment())
     return {hex(base + int(row['address'])): row['data_type'] for row in csv.DictReader(rows.splitlines())
             if row['data_type'] and not row['data_type'].startswith('(')}
+
+
+def verdicts_of(program, answers, folder, given='/dev/null', arguments=''):
+    """For each address in gdb's memory that runs: the instruction, and what each of the answers is."""
+    asked, out = folder / 'answers', folder / 'out'
+    asked.write_text(json.dumps({'answers': answers, 'input': given, 'arguments': arguments, 'out': str(out)}))
+    subprocess.run(['gdb', '-q', '-nx', '-batch', '-x', HERE, program], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                   env=dict(hermetic.environment(), PERFILE_TYPES=str(asked)), check=False)
+    return json.loads(out.read_text())
 
 
 def main():
@@ -218,28 +230,27 @@ def main():
     if not shutil.which('gdb'):
         print('skipped: gdb: it is not installed')
         sys.exit(SKIPPED)
-    total = {}
+    total = collections.Counter()
     for program in map(pathlib.Path, programs):
         with tempfile.TemporaryDirectory() as name:
-            folder = pathlib.Path(name)
-            answers = answers_for(perfile, assemble, program.resolve(), folder)
+            answers = answers_for(perfile, assemble, program.resolve(), pathlib.Path(name))
             step = max(1, len(answers) // int(count))
-            (folder / 'answers').write_text(json.dumps(dict(list(answers.items())[::step][:int(count)])))
-            environment = dict(hermetic.environment(), PERFILE_TYPES_INPUT=given, PERFILE_TYPES=str(folder / 'answers'), PERFILE_TYPES_OUT=str(folder / 'out'))
-            subprocess.run(['gdb', '-q', '-nx', '-batch', '-x', HERE, program.resolve()], env=environment,
-                           stdout=subprocess.DEVNULL, stderr=sys.stderr, check=False)
-            counts, wrong = json.loads((folder / 'out').read_text())
-            print(program.name, counts)
-            for line in wrong:
-                print('   ', line)
-            for verdict, number in counts.items():
-                total[verdict] = total.get(verdict, 0) + number
-    print('all', total)
+            chosen = dict(list(answers.items())[::step][:int(count)])
+            asked = {at: [answer] for at, answer in chosen.items()}
+            verdicts = verdicts_of(program.resolve(), asked, pathlib.Path(name), given)
+        counts = collections.Counter(verdict for _, (verdict,) in verdicts.values())
+        counts['not reached'] = len(chosen) - len(verdicts)
+        print(program.name, dict(counts))
+        for at, (text, (verdict,)) in verdicts.items():
+            if verdict == 'other':
+                print(f'    {at} {text} | {chosen[at]}')
+        total += counts
+    print('all', dict(total))
     sys.exit(total['other'] > 0 or total['same'] < int(count) // 4)
 
 
 if 'PERFILE_TYPES' in os.environ:
     import gdb as debugger
     run_in_gdb(debugger)
-else:
+elif __name__ == '__main__':
     main()

@@ -206,15 +206,33 @@ static size_t members_of(struct pf_types *types, const struct pf_type *type, con
     return node->member_count;
 }
 
-/* The first one that holds the offset. */
+/* Structures without data have one byte, which they share with what follows them: allocators and other base classes. */
+static bool is_empty(struct pf_types *types, const struct pf_type *type)
+{
+    struct pf_type_node *node = (struct pf_type_node *)type;
+    const struct pf_type_member *members = NULL;
+    if (type->kind != PF_TYPE_RECORD || type->bytes != 1 || node->has_content)
+        return type->kind == PF_TYPE_RECORD && node->is_empty;
+    node->has_content = true;
+    const size_t count = members_of(types, type, &members);
+    bool is_one = true;
+    for (size_t i = 0; i < count && is_one; i++)
+        is_one = is_empty(types, members[i].type);
+    return node->is_empty = is_one;
+}
+
+/* The first one that holds the offset; one with data, if there is any. NULL: none holds it. */
 static const struct pf_type_member *member_at(struct pf_types *types, const struct pf_type *type, uint64_t offset)
 {
-    const struct pf_type_member *members = NULL;
+    const struct pf_type_member *members = NULL, *found = NULL;
     const size_t count = members_of(types, type, &members);
-    for (size_t i = 0; i < count; i++)
-        if (members[i].offset <= offset && offset - members[i].offset < members[i].bytes)
+    for (size_t i = 0; i < count; i++) {
+        const bool holds = members[i].offset <= offset && offset - members[i].offset < members[i].bytes;
+        if (holds && !is_empty(types, members[i].type))
             return &members[i];
-    return NULL;
+        found = holds && !found ? &members[i] : found;
+    }
+    return found;
 }
 
 const struct pf_type_node *pf_types_inner(struct pf_types *types, const struct pf_type_node *type, uint64_t *offset)
@@ -262,24 +280,29 @@ size_t pf_type_members(struct pf_types *types, const struct pf_type *type, const
     return count;
 }
 
-void pf_type_path(struct pf_types *types, const struct pf_type *type, uint64_t offset, char *path, size_t capacity)
+static void put_path(struct pf_types *types, const struct pf_type *type, uint64_t offset, char *path, size_t capacity)
 {
+    const struct pf_type_member *member;
     size_t used = 0;
-    path[0] = '\0';
-    for (unsigned depth = 0; depth < PF_DIE_CHAIN_MAX && type; depth++) {
-        const struct pf_type_member *members;
-        const size_t count = pf_type_members(types, type, &members);
-        const struct pf_type_member *member = NULL;
-        for (size_t i = 0; i < count && !member; i++)
-            if (members[i].offset <= offset && offset - members[i].offset < members[i].bytes)
-                member = &members[i];
-        if (!member)
+    for (unsigned depth = 0; depth < PF_DIE_CHAIN_MAX && used < capacity; depth++) {
+        if (!(member = member_at(types, type, offset)))
             return;
         if (member->name[0])
             used += (size_t)snprintf(path + used, capacity - used, "%s%s", used ? "." : "", member->name);
-        if (used >= capacity)
-            return;
         offset -= member->offset;
         type = member->type;
     }
+}
+
+void pf_type_path(struct pf_types *types, const struct pf_type *type, uint64_t offset, char *path, size_t capacity)
+{
+    jmp_buf here;
+    path[0] = '\0';
+    if (setjmp(here) == 0) {
+        pf_dwarf_way_out(&here);
+        put_path(types, type, offset, path, capacity);
+    } else {
+        pf_memory_note_short(types->allocator);
+    }
+    pf_dwarf_way_out(NULL);
 }

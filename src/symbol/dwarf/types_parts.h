@@ -17,7 +17,8 @@ struct pf_type_node {
     const struct pf_type_node *target; /* what it points to or is an array of; NULL: void, or not known */
     const struct pf_type_member *members;
     size_t member_count;
-    bool has_name, has_target, has_members; /* they were looked for */
+    bool has_name, has_target, has_members, has_content; /* they were looked for */
+    bool is_empty;                                       /* it has no data */
 };
 
 /* Code of a unit or function: addresses from low on, before high. */
