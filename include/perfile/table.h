@@ -292,7 +292,7 @@ PERFILE_API PERFILE_MUST_CHECK int perfile_table_of_diff(const struct perfile_di
 
 /* ---- Parquet files ----------------------------------------------------------------------------------------------- */
 
-/* Files that perfile_table_write has made, of the same columns. */
+/* Files that perfile_table_write has made. */
 struct perfile_parquet_options {
     size_t size;              /* sizeof(struct perfile_parquet_options) */
     const char *const *paths; /* one at least */
@@ -312,12 +312,13 @@ struct perfile_parquet_options {
 #define PERFILE_PARQUET_OPTIONS_INIT PERFILE_SIZED(struct perfile_parquet_options)
 
 /*
- * Their rows, of one file after the other, to be written in any format or delivered as batches. Columns that are not
- * shown are not read. A column `timestamp` is a time of day in ns since 1970. In a file without `time` it is called
+ * Their rows, of one file after the other, to be written in any format or delivered as batches. The columns are those
+ * that any of the files has, as files of other versions may have more: they are NULL in rows of files without them, and
+ * columns of one name have one type. Columns that are not shown are not read. A column `timestamp` is a time of day in ns since 1970. In a file without `time` it is called
  * `time`, and becomes `timestamp` in Parquet again; `timestamp` is a second name for it, which is shown only when it is
  * asked for. Memory is that of the columns of a row group as they are in the file, and with `distinct` 32 bytes for
- * each id. Errors: ARGUMENT, OPEN, READ, FORMAT (no Parquet), UNSUPPORTED (not as perfile writes it, other columns),
- * DAMAGED, MEMORY; those of further files come with the rows.
+ * each id. Errors: ARGUMENT, OPEN, READ, FORMAT (no Parquet), UNSUPPORTED (not as perfile writes it, a column of
+ * another type), DAMAGED, MEMORY; those of rows come with the rows.
  */
 PERFILE_API PERFILE_MUST_CHECK int perfile_table_of_parquet(const struct perfile_parquet_options *options,
                                                             struct perfile_table **table, struct perfile_error *error);

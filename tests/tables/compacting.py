@@ -130,6 +130,32 @@ def check_late(compacting):
     expect('a recording that was added late is lost', (folder / name).exists() and (folder / name).read_bytes() == b'late')
 
 
+def check_columns(compacting, recordings):
+    """Files of another version may have more columns or fewer: those that a file lacks are NULL in its rows. Such are those of another
+    dataset here, which has hosts as folders."""
+    other = compacting.base.with_name('by-host')
+    add = ['export', '-q', '--format', 'parquet', '--partition']
+    for path, keys, recording in ((compacting.base, 'date', recordings[0]), (other, 'host,date', recordings[1])):
+        shutil.rmtree(path, ignore_errors=True)
+        expect('adding', compacting.run(*add, keys, '-o', path, recording).returncode == 0)
+    for path in [*other.rglob('*.parquet'), *other.glob('_perfile/recordings/*')]:
+        parts = [part for part in path.relative_to(other).parts if not part.startswith('host=')]
+        shutil.copy(path, compacting.base.joinpath(*parts))
+    columns = [set(parquet.Table(path.read_bytes(), compacting.unzstd).values) for path in compacting.base.glob('samples/*/*.parquet')]
+    expect(f'the columns are the same: {columns}', len(columns) == 2 and columns[0] ^ columns[1] == {'host'})
+    compacting.again()
+    told = compacting.run('query', '--format', 'csv', 'SELECT host IS NULL, count(*) FROM samples GROUP BY 1 ORDER BY 1', compacting.work)
+    done = compacting.compact()
+    expect(f'compacting other columns: {done.stderr}', done.returncode == 0)
+    path, = compacting.work.glob('samples/*/*.parquet')
+    host = parquet.Table(path.read_bytes(), compacting.unzstd).values['host']
+    nulls = host.count(None)
+    expect(f'query of other columns: {told.stdout}{told.stderr}', told.stdout.splitlines()[1:] == [f'0,{len(host) - nulls}', f'1,{nulls}'])
+    expect('no host is NULL, or all are', 0 < nulls < len(host))
+    done = compacting.run('dataset', 'check', compacting.work)
+    expect(f'other columns: {done.stdout}{done.stderr}', done.returncode == 0)
+
+
 def main():
     stops, perfile, unzstd, shim, *recordings = sys.argv[1:]
     step = 1 if stops == '--all' else 29
@@ -162,6 +188,7 @@ def main():
         compacting.add(more)
         at, missed = check_stops(compacting, step, False)
         print(f'{at} calls on joined files, at {missed} of them rows are missing')
+        check_columns(compacting, copies)
     print(f'{len(wrong)} facts are wrong')
     return 1 if wrong else 0
 

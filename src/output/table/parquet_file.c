@@ -11,7 +11,7 @@
 #include "base/files.h"
 #include "base/locale.h"
 
-enum { MAX_FOOTER = 1 << 28, MAX_LEAVES = 4096, TAIL = 8 };
+enum { MAX_FOOTER = 1 << 28, TAIL = 8 };
 
 /* An element of the schema, as far as it matters. */
 struct element {
@@ -86,7 +86,7 @@ static bool take_schema(struct pf_parquet_file *file, struct pf_thrift_reader *r
 {
     size_t left = pf_thrift_take_list(reader, PF_THRIFT_STRUCT);
     const struct element root = left ? take_element(reader->from) : (struct element){.children = -1};
-    if (file->leaves || root.children <= 0 || root.children > MAX_LEAVES || left > 3 * MAX_LEAVES)
+    if (file->leaves || root.children <= 0 || root.children > PF_PARQUET_MAX_LEAVES || left > 3 * PF_PARQUET_MAX_LEAVES)
         return false;
     file->leaves = pf_arena_new(&file->arena, (size_t)root.children * sizeof(*file->leaves));
     if (!file->leaves)

@@ -6,6 +6,8 @@
 #include "output/table/decode.h"
 #include "output/table/parquet.h"
 
+enum { PF_PARQUET_MAX_LEAVES = 4096 };
+
 /* A column. */
 struct pf_parquet_leaf {
     char *name;

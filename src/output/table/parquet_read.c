@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Parquet files of ours as a table: rows of one file after the other. Columns are read side by side, each page by page;
- * what is in memory is a row group as it stands in the file, and a page of each column.
+ * Parquet files of ours as a table: rows of one file after the other, with the columns that any of them has. Columns are
+ * read side by side, each page by page; what is in memory is a row group as it stands in the file, and a page of each
+ * column.
  */
 #include "base/error.h"
 #include "base/sized.h"
@@ -48,9 +49,10 @@ struct files {
     size_t group;
     uint64_t left; /* rows of the group */
     struct cursor *cursors;
-    struct pf_parquet_leaf *leaves; /* of the first file; names are the arena's */
-    size_t leaf_count;
-    size_t *read; /* the leaves that are read, in their order */
+    struct pf_parquet_leaf *leaves; /* of all files; names are the arena's */
+    size_t leaf_count, leaf_capacity;
+    size_t *places; /* of each leaf in the current file; the number of its leaves: it does not have this one */
+    size_t *read;   /* the leaves that are read, in their order */
     size_t read_count;
     struct pf_arena arena;
     ZSTD_DCtx *zstd;
@@ -331,17 +333,20 @@ PF_PUT(cell)
 
 /* ---- files ------------------------------------------------------------------------------------------------------- */
 
-static bool has_same_columns(const struct files *files, const struct pf_parquet_file *file)
+/* The position in `leaves` of the one with this name, which is mostly `near`; count: there is none. */
+static size_t find_name(const struct pf_parquet_leaf *leaves, size_t count, const char *name, size_t near)
 {
-    if (files->leaf_count != file->leaf_count)
-        return false;
-    for (size_t i = 0; i < file->leaf_count; i++) {
-        const struct pf_parquet_leaf *a = &files->leaves[i], *b = &file->leaves[i];
-        if (strcmp(a->name, b->name) != 0 || a->type != b->type || a->is_list != b->is_list ||
-            a->is_required != b->is_required || a->is_wall != b->is_wall)
-            return false;
-    }
-    return true;
+    if (near < count && strcmp(leaves[near].name, name) == 0)
+        return near;
+    size_t i = 0;
+    while (i < count && strcmp(leaves[i].name, name) != 0)
+        i++;
+    return i;
+}
+
+static bool is_same_kind(const struct pf_parquet_leaf *a, const struct pf_parquet_leaf *b)
+{
+    return a->type == b->type && a->is_list == b->is_list && a->is_wall == b->is_wall;
 }
 
 static int fail(const struct files *files, int code, const char *why, struct perfile_error *error)
@@ -354,10 +359,36 @@ static int open_next(struct files *files, struct perfile_error *error)
     pf_parquet_file_close(&files->file);
     files->is_open = true;
     files->group = 0;
-    const int result = pf_parquet_file_open(&files->file, files->allocator, files->paths[files->next_path++], error);
-    if (result < 0 || !files->leaves || has_same_columns(files, &files->file))
-        return result;
-    return fail(files, PERFILE_ERROR_UNSUPPORTED, "its columns are not those of the files before it", error);
+    return pf_parquet_file_open(&files->file, files->allocator, files->paths[files->next_path++], error);
+}
+
+/* Files were compared when the table was opened, and may have been replaced since. */
+static int place_leaves(struct files *files, struct perfile_error *error)
+{
+    const struct pf_parquet_file *file = &files->file;
+    size_t known = 0;
+    for (size_t i = 0; i < files->leaf_count; i++) {
+        const struct pf_parquet_leaf *leaf = &files->leaves[i];
+        const size_t place = find_name(file->leaves, file->leaf_count, leaf->name, i);
+        const bool is_there = place < file->leaf_count;
+        files->places[i] = place;
+        known += is_there;
+        if (is_there ? !is_same_kind(&file->leaves[place], leaf) : leaf->is_required)
+            return fail(files, PERFILE_ERROR_UNSUPPORTED, "its columns have changed", error);
+    }
+    return known == file->leaf_count ? 0 : fail(files, PERFILE_ERROR_UNSUPPORTED, "its columns have changed", error);
+}
+
+static int begin_file(struct files *files, struct perfile_error *error)
+{
+    const int result = open_next(files, error);
+    return result < 0 ? result : place_leaves(files, error);
+}
+
+/* The leaf of the current file; NULL: it does not have it. */
+static const struct pf_parquet_leaf *leaf_of_file(const struct files *files, size_t leaf)
+{
+    return files->places[leaf] < files->file.leaf_count ? &files->file.leaves[files->places[leaf]] : NULL;
 }
 
 static int begin_group(struct files *files, struct perfile_error *error)
@@ -365,7 +396,9 @@ static int begin_group(struct files *files, struct perfile_error *error)
     const struct pf_parquet_file *file = &files->file;
     for (size_t i = 0; i < files->read_count; i++) {
         const size_t leaf = files->read[i];
-        const struct pf_parquet_chunk *chunk = &file->chunks[files->group * files->leaf_count + leaf];
+        if (!leaf_of_file(files, leaf))
+            continue;
+        const struct pf_parquet_chunk *chunk = &file->chunks[files->group * file->leaf_count + files->places[leaf]];
         struct cursor *cursor = &files->cursors[leaf];
         cursor->chunk.used = 0;
         uint8_t *at = chunk->bytes < SIZE_MAX ? pf_block_reserve(&cursor->chunk, (size_t)chunk->bytes + 1) : NULL;
@@ -391,7 +424,7 @@ static int find_rows(struct files *files, struct perfile_error *error)
         else if (files->next_path == files->path_count)
             return 0;
         else
-            result = open_next(files, error);
+            result = begin_file(files, error);
     }
     return result < 0 ? result : 1;
 }
@@ -431,6 +464,22 @@ static int is_wanted(struct files *files, struct perfile_error *error)
     return files->distinct < files->leaf_count ? is_new(files, error) : 1;
 }
 
+/* Goes to the next value of each column that is read. */
+static bool next_values(struct files *files)
+{
+    for (size_t i = 0; i < files->read_count; i++) {
+        struct cursor *cursor = &files->cursors[files->read[i]];
+        const struct pf_parquet_leaf *leaf = leaf_of_file(files, files->read[i]);
+        if (!leaf) {
+            cursor->is_null = true;
+            cursor->count = 0;
+        } else if (!next_of_column(files, cursor, leaf)) {
+            return false;
+        }
+    }
+    return true;
+}
+
 static int next_row(void *state, struct perfile_error *error)
 {
     struct files *files = state;
@@ -439,11 +488,10 @@ static int next_row(void *state, struct perfile_error *error)
         if (result <= 0)
             return result;
         files->left--;
-        for (size_t i = 0; i < files->read_count; i++)
-            if (!next_of_column(files, &files->cursors[files->read[i]], &files->leaves[files->read[i]]))
-                return pf_memory_was_short(files->allocator)
-                           ? pf_fail_memory(error, "table")
-                           : fail(files, PERFILE_ERROR_DAMAGED, "a page is damaged", error);
+        if (!next_values(files))
+            return pf_memory_was_short(files->allocator)
+                       ? pf_fail_memory(error, "table")
+                       : fail(files, PERFILE_ERROR_DAMAGED, "a page is damaged", error);
         result = is_wanted(files, error);
         if (result)
             return result;
@@ -471,6 +519,7 @@ static void close_files(void *state)
     for (size_t i = 0; files->cursors && i < files->leaf_count; i++)
         close_cursor(files, &files->cursors[i]);
     pf_parquet_file_close(&files->file);
+    pf_free(files->allocator, files->leaves, files->leaf_capacity * sizeof(*files->leaves));
     ZSTD_freeDCtx(files->zstd);
     pf_map_close(&files->seen);
     pf_arena_close(&files->arena);
@@ -614,25 +663,76 @@ static int find_leaves(struct files *files, struct perfile_error *error)
     return 0;
 }
 
-static int keep_leaves(struct files *files, struct perfile_error *error)
+static bool add_new_leaf(struct files *files, const struct pf_parquet_leaf *leaf)
+{
+    if (!pf_grow(files->allocator, &files->leaves, &files->leaf_capacity, files->leaf_count + 1,
+                 sizeof(*files->leaves)))
+        return false;
+    struct pf_parquet_leaf *added = &files->leaves[files->leaf_count];
+    *added = *leaf;
+    added->is_required = leaf->is_required && files->next_path == 1;
+    added->name = pf_arena_text(&files->arena, leaf->name, strlen(leaf->name));
+    files->leaf_count += added->name != NULL;
+    return added->name;
+}
+
+/* Takes the columns of the open file that files before it did not have. One that any file lacks may be NULL. */
+static int join_leaves(struct files *files, struct perfile_error *error)
 {
     const struct pf_parquet_file *file = &files->file;
-    files->leaves = pf_arena_new(&files->arena, file->leaf_count * sizeof(*files->leaves));
-    files->cursors = pf_arena_new(&files->arena, file->leaf_count * sizeof(*files->cursors));
-    files->read = pf_arena_new(&files->arena, (file->leaf_count + 2) * sizeof(*files->read));
-    files->view = pf_arena_text(&files->arena, file->view, strlen(file->view));
-    if (!files->leaves || !files->cursors || !files->read || !files->view)
-        return pf_fail_memory(error, "table");
+    const size_t before = files->leaf_count;
+    for (size_t i = 0; i < before; i++)
+        if (find_name(file->leaves, file->leaf_count, files->leaves[i].name, i) == file->leaf_count)
+            files->leaves[i].is_required = false;
     for (size_t i = 0; i < file->leaf_count; i++) {
-        files->leaves[i] = file->leaves[i];
-        files->leaves[i].name = pf_arena_text(&files->arena, file->leaves[i].name, strlen(file->leaves[i].name));
-        struct cursor *cursor = &files->cursors[i];
-        cursor->chunk = cursor->dictionary = cursor->page = pf_block_make(files->allocator);
-        if (!files->leaves[i].name)
+        const struct pf_parquet_leaf *leaf = &file->leaves[i];
+        const size_t at = find_name(files->leaves, before, leaf->name, i);
+        if (at < before && !is_same_kind(leaf, &files->leaves[at]))
+            return fail(files, PERFILE_ERROR_UNSUPPORTED, "a column has another type in the files before it", error);
+        if (at < before)
+            files->leaves[at].is_required &= leaf->is_required;
+        else if (files->leaf_count == PF_PARQUET_MAX_LEAVES)
+            return fail(files, PERFILE_ERROR_UNSUPPORTED, "with it the files have too many columns", error);
+        else if (!add_new_leaf(files, leaf))
             return pf_fail_memory(error, "table");
     }
-    files->leaf_count = file->leaf_count;
-    return find_leaves(files, error);
+    return 0;
+}
+
+/* The columns of all files. */
+static int look_at_files(struct files *files, struct perfile_error *error)
+{
+    int result = 0;
+    while (result == 0 && files->next_path < files->path_count) {
+        result = open_next(files, error);
+        if (result == 0)
+            result = join_leaves(files, error);
+        if (result == 0 && !files->view &&
+            !(files->view = pf_arena_text(&files->arena, files->file.view, strlen(files->file.view))))
+            result = pf_fail_memory(error, "table");
+    }
+    return result;
+}
+
+/* And the position before the first row: one file alone stays open, several are opened again. */
+static int make_cursors(struct files *files, struct perfile_error *error)
+{
+    const size_t count = files->leaf_count;
+    files->cursors = pf_arena_new(&files->arena, count * sizeof(*files->cursors));
+    files->read = pf_arena_new(&files->arena, (count + 2) * sizeof(*files->read));
+    files->places = pf_arena_new(&files->arena, count * sizeof(*files->places));
+    if (!files->cursors || !files->read || !files->places) {
+        files->cursors = NULL;
+        return pf_fail_memory(error, "table");
+    }
+    for (size_t i = 0; i < count; i++)
+        files->cursors[i].chunk = files->cursors[i].dictionary = files->cursors[i].page =
+            pf_block_make(files->allocator);
+    if (files->path_count == 1)
+        return place_leaves(files, error);
+    files->is_open = false;
+    files->next_path = 0;
+    return 0;
 }
 
 static bool copy_paths(struct files *files, const struct perfile_parquet_options *options)
@@ -678,9 +778,11 @@ static int make_files(struct perfile_table *table, const struct perfile_parquet_
     pf_arena_open(&files->file.arena, table->allocator);
     pf_arena_open(&files->arena, table->allocator);
     pf_map_open(&files->seen, table->allocator);
-    int result = copy_paths(files, options) ? open_next(files, error) : pf_fail_memory(error, "table");
+    int result = copy_paths(files, options) ? look_at_files(files, error) : pf_fail_memory(error, "table");
     if (result == 0)
-        result = keep_leaves(files, error);
+        result = find_leaves(files, error);
+    if (result == 0)
+        result = make_cursors(files, error);
     if (result == 0)
         table->own.info.name = files->view;
     return result;
