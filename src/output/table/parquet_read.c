@@ -51,8 +51,8 @@ struct files {
     struct cursor *cursors;
     struct pf_parquet_leaf *leaves; /* of all files; names are the arena's */
     size_t leaf_count, leaf_capacity;
-    size_t *places; /* of each leaf in the current file; the number of its leaves: it does not have this one */
-    size_t *read;   /* the leaves that are read, in their order */
+    size_t *positions; /* of each leaf in the current file; the number of its leaves: it does not have this one */
+    size_t *read;      /* the leaves that are read, in their order */
     size_t read_count;
     struct pf_arena arena;
     ZSTD_DCtx *zstd;
@@ -363,17 +363,17 @@ static int open_next(struct files *files, struct perfile_error *error)
 }
 
 /* Files were compared when the table was opened, and may have been replaced since. */
-static int place_leaves(struct files *files, struct perfile_error *error)
+static int locate_leaves(struct files *files, struct perfile_error *error)
 {
     const struct pf_parquet_file *file = &files->file;
     size_t known = 0;
     for (size_t i = 0; i < files->leaf_count; i++) {
         const struct pf_parquet_leaf *leaf = &files->leaves[i];
-        const size_t place = find_name(file->leaves, file->leaf_count, leaf->name, i);
-        const bool is_there = place < file->leaf_count;
-        files->places[i] = place;
+        const size_t position = find_name(file->leaves, file->leaf_count, leaf->name, i);
+        const bool is_there = position < file->leaf_count;
+        files->positions[i] = position;
         known += is_there;
-        if (is_there ? !is_same_kind(&file->leaves[place], leaf) : leaf->is_required)
+        if (is_there ? !is_same_kind(&file->leaves[position], leaf) : leaf->is_required)
             return fail(files, PERFILE_ERROR_UNSUPPORTED, "its columns have changed", error);
     }
     return known == file->leaf_count ? 0 : fail(files, PERFILE_ERROR_UNSUPPORTED, "its columns have changed", error);
@@ -382,13 +382,13 @@ static int place_leaves(struct files *files, struct perfile_error *error)
 static int begin_file(struct files *files, struct perfile_error *error)
 {
     const int result = open_next(files, error);
-    return result < 0 ? result : place_leaves(files, error);
+    return result < 0 ? result : locate_leaves(files, error);
 }
 
 /* The leaf of the current file; NULL: it does not have it. */
 static const struct pf_parquet_leaf *leaf_of_file(const struct files *files, size_t leaf)
 {
-    return files->places[leaf] < files->file.leaf_count ? &files->file.leaves[files->places[leaf]] : NULL;
+    return files->positions[leaf] < files->file.leaf_count ? &files->file.leaves[files->positions[leaf]] : NULL;
 }
 
 static int begin_group(struct files *files, struct perfile_error *error)
@@ -398,7 +398,7 @@ static int begin_group(struct files *files, struct perfile_error *error)
         const size_t leaf = files->read[i];
         if (!leaf_of_file(files, leaf))
             continue;
-        const struct pf_parquet_chunk *chunk = &file->chunks[files->group * file->leaf_count + files->places[leaf]];
+        const struct pf_parquet_chunk *chunk = &file->chunks[files->group * file->leaf_count + files->positions[leaf]];
         struct cursor *cursor = &files->cursors[leaf];
         cursor->chunk.used = 0;
         uint8_t *at = chunk->bytes < SIZE_MAX ? pf_block_reserve(&cursor->chunk, (size_t)chunk->bytes + 1) : NULL;
@@ -676,7 +676,7 @@ static bool add_new_leaf(struct files *files, const struct pf_parquet_leaf *leaf
     return added->name;
 }
 
-/* Takes the columns of the open file that files before it did not have. One that any file lacks may be NULL. */
+/* Takes the columns of the open file that files before it did not have. One that any file is without may be NULL. */
 static int join_leaves(struct files *files, struct perfile_error *error)
 {
     const struct pf_parquet_file *file = &files->file;
@@ -720,8 +720,8 @@ static int make_cursors(struct files *files, struct perfile_error *error)
     const size_t count = files->leaf_count;
     files->cursors = pf_arena_new(&files->arena, count * sizeof(*files->cursors));
     files->read = pf_arena_new(&files->arena, (count + 2) * sizeof(*files->read));
-    files->places = pf_arena_new(&files->arena, count * sizeof(*files->places));
-    if (!files->cursors || !files->read || !files->places) {
+    files->positions = pf_arena_new(&files->arena, count * sizeof(*files->positions));
+    if (!files->cursors || !files->read || !files->positions) {
         files->cursors = NULL;
         return pf_fail_memory(error, "table");
     }
@@ -729,7 +729,7 @@ static int make_cursors(struct files *files, struct perfile_error *error)
         files->cursors[i].chunk = files->cursors[i].dictionary = files->cursors[i].page =
             pf_block_make(files->allocator);
     if (files->path_count == 1)
-        return place_leaves(files, error);
+        return locate_leaves(files, error);
     files->is_open = false;
     files->next_path = 0;
     return 0;
