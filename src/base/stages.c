@@ -2,7 +2,6 @@
 #include "base/stages.h"
 
 #include "base/bytes.h"
-#include "base/workers.h"
 #include "platform/platform.h"
 
 struct thread {
@@ -93,7 +92,8 @@ static void *run(void *argument)
 static void start_threads(struct pf_stages *stages)
 {
     const unsigned threads = stages->plan.threads;
-    const unsigned count = threads > 1 && pf_platform_has_processors() ? (unsigned)pf_min(threads, PF_THREADS_MAX) - 1 : 0;
+    const unsigned count =
+        threads > 1 && pf_platform_has_processors() ? (unsigned)pf_min(threads, PF_THREADS_MAX) - 1 : 0;
     stages->started = true;
     if (!count)
         return;

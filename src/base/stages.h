@@ -10,9 +10,9 @@
 #ifndef PF_BASE_STAGES_H
 #define PF_BASE_STAGES_H
 
-#include "base/memory.h"
+#include "base/workers.h"
 
-enum { PF_STAGES_MAX = 4, PF_THREADS_MAX = 64 };
+enum { PF_STAGES_MAX = 4 };
 
 struct pf_stage {
     /*

@@ -4,7 +4,6 @@
 #include <signal.h>
 
 #include "base/bytes.h"
-#include "base/stages.h"
 #include "platform/platform.h"
 
 struct pf_workers {
@@ -66,7 +65,8 @@ static void *run(void *argument)
 
 struct pf_workers *pf_workers_open(unsigned threads, const struct perfile_allocator *allocator)
 {
-    struct pf_workers *workers = threads > 1 && pf_platform_has_processors() ? pf_new(allocator, sizeof(*workers)) : NULL;
+    struct pf_workers *workers =
+        threads > 1 && pf_platform_has_processors() ? pf_new(allocator, sizeof(*workers)) : NULL;
     if (!workers)
         return NULL;
     workers->allocator = allocator;

@@ -11,6 +11,8 @@
 
 #include "base/memory.h"
 
+enum { PF_THREADS_MAX = 64 };
+
 struct pf_task {
     void (*work)(struct pf_task *task);
     /* Of the workers: */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Prints packets of Arm SPE. */
-#include "hwtrace/arm_spe_read.h"
+#include "hwtrace/arm_spe.h"
 
 #include <perfile/records.h>
 

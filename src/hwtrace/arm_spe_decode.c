@@ -4,7 +4,7 @@
  * branches, memory accesses, and `instructions`, which is every record. Where data came from is known by the
  * processor's own numbers where they are known, else by the events.
  */
-#include "hwtrace/arm_spe_read.h"
+#include "hwtrace/arm_spe.h"
 #include "hwtrace/decoder.h"
 #include "hwtrace/flow.h"
 

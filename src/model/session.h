@@ -22,7 +22,7 @@
 #define PF_MODEL_SESSION_H
 
 #include "model/links.h"
-#include "model/parts.h"
+#include "model/directory_parts.h"
 #include "model/state.h"
 
 struct perfile_session {

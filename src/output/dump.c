@@ -7,7 +7,7 @@
  * A batch ends with 128 KiB. With its text, which is some three times as much, it needs about 1 MB (more where a record
  * that the recorder wrote is larger), and there are twice as many of them as threads, and one more.
  */
-#include "output/dump_aux.h"
+#include "output/dump.h"
 
 #include "analysis/trace/trace_visit.h"
 #include "base/bytes.h"

@@ -3,19 +3,7 @@
 #ifndef PF_OUTPUT_DUMP_H
 #define PF_OUTPUT_DUMP_H
 
-#include "output/output.h"
-
-struct pf_dump_traces;
-
-/*
- * A record to be printed. Those of the kernel may be copies, of which several threads print one each while another
- * reads on.
- */
-struct pf_dumped {
-    const struct perfile_record *record;
-    const struct perfile_tracepoint *tracepoint; /* of a sample; NULL: none */
-    struct pf_dump_traces *traces;               /* NULL where packets are not printed, and with copies */
-};
+#include "output/dump_aux.h"
 
 /* Prints a record. 0, or an error: STOPPED when the text has failed. */
 typedef int pf_dump_put(struct perfile_reader *reader, const struct perfile_output_options *options,

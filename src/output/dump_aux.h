@@ -9,7 +9,7 @@
 #include "base/json.h"
 #include "hwtrace/decoder.h"
 #include "hwtrace/queues.h"
-#include "output/dump.h"
+#include "output/output.h"
 
 /* What records say about the traces that follow them, and the packets in packets that were found so far. */
 struct pf_dump_traces {
@@ -25,6 +25,16 @@ void pf_dump_traces_open(struct pf_dump_traces *traces, struct perfile_reader *r
 void pf_dump_traces_close(struct pf_dump_traces *traces);
 /* Collects what the record says. Returns false when out of memory. */
 bool pf_dump_traces_take(struct pf_dump_traces *traces, const struct perfile_record *record);
+
+/*
+ * A record to be printed. Those of the kernel may be copies, of which several threads print one each while another
+ * reads on.
+ */
+struct pf_dumped {
+    const struct perfile_record *record;
+    const struct perfile_tracepoint *tracepoint; /* of a sample; NULL: none */
+    struct pf_dump_traces *traces;               /* NULL where packets are not printed, and with copies */
+};
 
 /* Returns whether the record has something to print here. Its payload has then to be left unread. */
 bool pf_dump_has_packets(const struct perfile_output_options *options, const struct perfile_record *record);

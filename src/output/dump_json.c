@@ -4,7 +4,6 @@
 
 #include "base/json.h"
 #include "output/dump.h"
-#include "output/dump_aux.h"
 #include "output/feature_json.h"
 
 static void put_section(struct pf_json *json, const char *name, const struct perfile_section *section)

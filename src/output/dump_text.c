@@ -3,7 +3,6 @@
 #include "base/bytes.h"
 #include "base/error.h"
 #include "output/dump.h"
-#include "output/dump_aux.h"
 
 #include <inttypes.h>
 

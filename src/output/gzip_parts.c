@@ -4,7 +4,7 @@
 #include <zlib.h>
 
 #include "base/bytes.h"
-#include "base/parts.h"
+#include "base/work_parts.h"
 
 enum {
     WINDOW = 32 << 10, /* how far deflate looks back */
@@ -91,9 +91,9 @@ static void look_back(struct part *part, const struct part *at)
 
 static int put_parts(struct pf_gzip_parts *gzip)
 {
-    const struct pf_parts work = {deflate_part, gzip, gzip->count, gzip->threads};
+    const struct pf_work_parts work = {deflate_part, gzip, gzip->count, gzip->threads};
     int result = put_header(gzip);
-    pf_parts_do(&work, gzip->allocator);
+    pf_work_parts_do(&work, gzip->allocator);
     for (size_t i = 0; i < gzip->count && result == 0; i++) {
         const struct part *part = &gzip->parts[i];
         gzip->crc = crc32_combine(gzip->crc, part->crc, (z_off_t)part->bytes);

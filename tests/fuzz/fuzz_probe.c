@@ -4,7 +4,7 @@
  * file is definitions, a line each, with the bytes of each as operations of a location.
  */
 #include "fuzz.h"
-#include "symbol/probe/parts.h"
+#include "symbol/probe/probe_parts.h"
 
 #include <sys/mman.h>
 #include <unistd.h>

@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "analysis/pgo/lines_parts.h"
 #include "analysis/pgo/pieces.h"
 #include "counting.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What debug info that was made to be slow may cost. */
-#include "symbol/probe/parts.h"
+#include "symbol/probe/probe_parts.h"
 
 #include "counting.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "base/parts.h"
+#include "base/work_parts.h"
 
 #include <stdatomic.h>
 
@@ -19,7 +19,7 @@ static void each_part_is_done_once(void **state)
     for (unsigned threads = 0; threads <= 8; threads++)
         for (size_t parts = 0; parts <= PARTS; parts += parts < 3 ? 1 : 99) {
             atomic_int done[PARTS] = {0};
-            pf_parts_do(&(struct pf_parts){count, done, parts, threads}, pf_allocator_or_default(NULL));
+            pf_work_parts_do(&(struct pf_work_parts){count, done, parts, threads}, pf_allocator_or_default(NULL));
             for (size_t i = 0; i < PARTS; i++)
                 assert_int_equal(done[i], i < parts);
         }
@@ -32,7 +32,7 @@ static void memory_may_be_short(void **state)
     struct counting c;
     atomic_int done[PARTS] = {0};
     counting_open(&c, 0);
-    pf_parts_do(&(struct pf_parts){count, done, PARTS, 4}, &c.allocator);
+    pf_work_parts_do(&(struct pf_work_parts){count, done, PARTS, 4}, &c.allocator);
     counting_close(&c);
     for (size_t i = 0; i < PARTS; i++)
         assert_int_equal(done[i], 1);

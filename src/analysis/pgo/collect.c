@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Reads recordings: counts branches, where the code after them ended, and the addresses of samples. */
 #include "analysis/delivery.h"
-#include "analysis/pgo/parts.h"
+#include "analysis/pgo/pgo_parts.h"
 #include "base/error.h"
 #include "hwtrace/flow.h"
 

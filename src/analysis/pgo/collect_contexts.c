@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The callchains and branch stacks of samples as addresses of the binary, for struct pf_pgo_contexts. */
-#include "analysis/pgo/parts.h"
+#include "analysis/pgo/pgo_parts.h"
 #include "symbol/unwind/callchain.h"
 
 #define OUTSIDE PERFILE_PGO_OUTSIDE

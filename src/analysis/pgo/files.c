@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The ELF files of binaries: where they are, and how their segments lie in memory. */
-#include "analysis/pgo/parts.h"
+#include "analysis/pgo/pgo_parts.h"
 #include "base/error.h"
 #include "symbol/elf_file.h"
 #include "symbol/find/archive.h"

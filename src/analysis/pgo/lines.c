@@ -6,7 +6,7 @@
  */
 #include <stdlib.h>
 
-#include "analysis/pgo/lines_parts.h"
+#include "analysis/pgo/lines.h"
 #include "analysis/pgo/pieces.h"
 #include "base/bytes.h"
 #include "base/error.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <stdlib.h>
 
-#include "analysis/pgo/lines_parts.h"
+#include "analysis/pgo/lines.h"
 #include "base/bytes.h"
 #include "symbol/dwarf/inlines.h"
 

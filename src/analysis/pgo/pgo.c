@@ -2,7 +2,7 @@
 /* <perfile/pgo.h>: reading recordings, and what is known of each binary. */
 #include "analysis/pgo/pgo.h"
 
-#include "analysis/pgo/parts.h"
+#include "analysis/pgo/pgo_parts.h"
 #include "base/build_id.h"
 #include "base/error.h"
 #include "base/sized.h"

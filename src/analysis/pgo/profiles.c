@@ -2,7 +2,7 @@
 /* What is known of each binary in the end: locations become addresses of its ELF file, and are sorted and added up. */
 #include <stdlib.h>
 
-#include "analysis/pgo/parts.h"
+#include "analysis/pgo/pgo_parts.h"
 #include "base/build_id.h"
 #include "base/error.h"
 #include "symbol/table_elf.h"

@@ -2,7 +2,7 @@
 /* The rows of a report, read off the tree of all stacks: what each weighs, and in which nodes it is. */
 #include "analysis/report/report.h"
 #include "base/bytes.h"
-#include "base/parts.h"
+#include "base/work_parts.h"
 #include "base/stages.h"
 
 enum {
@@ -71,9 +71,9 @@ static void order_part(void *context, size_t part)
 
 static void order_nodes(struct pf_report *report, unsigned threads)
 {
-    const struct pf_parts parts = {order_part, report,
-                                   (report->chains.link_count + ORDERED_PARENTS - 1) / ORDERED_PARENTS, threads};
-    pf_parts_do(&parts, report->allocator);
+    const struct pf_work_parts parts = {order_part, report,
+                                        (report->chains.link_count + ORDERED_PARENTS - 1) / ORDERED_PARENTS, threads};
+    pf_work_parts_do(&parts, report->allocator);
 }
 
 /* Where a walk over the tree stands, one of these for each frame of the way down. */

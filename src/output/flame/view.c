@@ -7,7 +7,7 @@
 
 #include "analysis/diff/names.h"
 #include "analysis/label.h"
-#include "base/parts.h"
+#include "base/work_parts.h"
 #include "platform/platform.h"
 
 struct entry {
@@ -248,9 +248,9 @@ static void rename_part(void *context, size_t part)
 static void rename_nodes(struct pf_flame_view *view, const struct naming *naming)
 {
     struct renaming renaming = {&view->tree, naming};
-    const struct pf_parts parts = {rename_part, &renaming, (view->tree.count + PART_NODES - 1) / PART_NODES,
-                                   view->threads};
-    pf_parts_do(&parts, view->allocator);
+    const struct pf_work_parts parts = {rename_part, &renaming, (view->tree.count + PART_NODES - 1) / PART_NODES,
+                                        view->threads};
+    pf_work_parts_do(&parts, view->allocator);
 }
 
 static bool shares_names(const struct pf_flame_view *view)
@@ -364,8 +364,8 @@ static void make_part(void *context, size_t part)
 
 static bool make_parts(struct making *making)
 {
-    const struct pf_parts parts = {make_part, making, PF_COUNT(making->made), making->view->threads};
-    pf_parts_do(&parts, making->view->allocator);
+    const struct pf_work_parts parts = {make_part, making, PF_COUNT(making->made), making->view->threads};
+    pf_work_parts_do(&parts, making->view->allocator);
     return making->made[0] && making->made[1];
 }
 
@@ -420,9 +420,9 @@ static void sort_part(void *context, size_t part)
 static void sort_all(const struct pf_flame_view *view, unsigned which, uint32_t *children)
 {
     struct sorting sorting = {.view = view, .which = which, .children = children};
-    const struct pf_parts parts = {sort_part, &sorting, (view->tree.count + SORTED_PARENTS - 1) / SORTED_PARENTS,
-                                   view->threads};
-    pf_parts_do(&parts, view->allocator);
+    const struct pf_work_parts parts = {sort_part, &sorting, (view->tree.count + SORTED_PARENTS - 1) / SORTED_PARENTS,
+                                        view->threads};
+    pf_work_parts_do(&parts, view->allocator);
 }
 
 uint32_t *pf_flame_view_leaves(const struct pf_flame_view *view)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "output/report/blocks.h"
+#include "output/report/lists.h"
 
 #include <inttypes.h>
 

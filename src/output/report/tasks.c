@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "output/report/tasks.h"
+#include "output/report/lists.h"
 
 #include <inttypes.h>
 

@@ -4,9 +4,7 @@
 #include "base/error.h"
 #include "output/header.h"
 #include "output/output.h"
-#include "output/report/blocks.h"
-#include "output/report/stats.h"
-#include "output/report/tasks.h"
+#include "output/report/lists.h"
 #include "output/report/text.h"
 
 enum {

@@ -4,7 +4,7 @@
 #include <elf.h>
 
 #include "base/bytes.h"
-#include "symbol/probe/parts.h"
+#include "symbol/probe/probe_parts.h"
 
 /* The kernel's names of registers, by their number in DWARF. */
 #define TABLE(name, ...) static const char *const name[] = {__VA_ARGS__};

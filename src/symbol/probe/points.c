@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/locale.h"
-#include "symbol/probe/parts.h"
+#include "symbol/probe/probe_parts.h"
 
 struct search {
     struct pf_probe_target *target;

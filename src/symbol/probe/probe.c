@@ -12,7 +12,7 @@
 #include "base/locale.h"
 #include "base/sized.h"
 #include "symbol/machine.h"
-#include "symbol/probe/parts.h"
+#include "symbol/probe/probe_parts.h"
 #include "symbol/table_elf.h"
 
 /* ---- messages and memory ----------------------------------------------------------------------------------------- */

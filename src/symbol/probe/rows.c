@@ -2,7 +2,7 @@
 /* The line table of a unit, sorted by address, as libdw reads it. */
 #include <dwarf.h>
 
-#include "symbol/probe/parts.h"
+#include "symbol/probe/probe_parts.h"
 
 #include "base/sort.h"
 

@@ -2,7 +2,7 @@
 #include <dwarf.h>
 #include <string.h>
 
-#include "symbol/probe/parts.h"
+#include "symbol/probe/probe_parts.h"
 
 enum { DEPTH_MAX = 64 };
 

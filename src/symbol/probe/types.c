@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
-#include "symbol/probe/parts.h"
+#include "symbol/probe/probe_parts.h"
 
 const char *pf_probe_type_name(struct pf_probe_target *target, Dwarf_Die *die)
 {

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "symbol/probe/parts.h"
+#include "symbol/probe/probe_parts.h"
 
 struct reading {
     struct pf_probe_target *target;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* What the files of this folder share. Each calls only files that are named before it here: tree, rows, types,
  * location, variables, points, lines, probe. */
-#ifndef PF_SYMBOL_PROBE_PARTS_H
-#define PF_SYMBOL_PROBE_PARTS_H
+#ifndef PF_SYMBOL_PROBE_PROBE_PARTS_H
+#define PF_SYMBOL_PROBE_PROBE_PARTS_H
 
 #include <perfile/probe.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "model/parts.h"
+#include "model/directory_parts.h"
 
 #include "base/error.h"
 #include "model/sorting.h"

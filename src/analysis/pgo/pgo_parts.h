@@ -3,8 +3,8 @@
  * The parts of a struct perfile_pgo: reading recordings (collect.c), their binaries (files.c), and what is known of
  * each binary in the end (profiles.c).
  */
-#ifndef PF_ANALYSIS_PGO_PARTS_H
-#define PF_ANALYSIS_PGO_PARTS_H
+#ifndef PF_ANALYSIS_PGO_PGO_PARTS_H
+#define PF_ANALYSIS_PGO_PGO_PARTS_H
 
 #include "analysis/complete_options.h"
 #include "analysis/delivered.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The link that merges the files of a directory: the next record of each is known, and the oldest one is delivered. */
-#ifndef PF_MODEL_PARTS_H
-#define PF_MODEL_PARTS_H
+#ifndef PF_MODEL_DIRECTORY_PARTS_H
+#define PF_MODEL_DIRECTORY_PARTS_H
 
 #include "format/reader.h"
 #include "model/record_source.h"

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Work that falls into parts which have nothing to do with each other, on several threads. */
-#ifndef PF_BASE_PARTS_H
-#define PF_BASE_PARTS_H
+#ifndef PF_BASE_WORK_PARTS_H
+#define PF_BASE_WORK_PARTS_H
 
 #include "base/stages.h"
 
-struct pf_parts {
+struct pf_work_parts {
     void (*work)(void *context, size_t part);
     void *context;
     size_t count;
@@ -13,6 +13,6 @@ struct pf_parts {
 };
 
 /* All parts are done when it returns, in whatever order. Without the memory for threads the caller does them alone. */
-void pf_parts_do(const struct pf_parts *parts, const struct perfile_allocator *allocator);
+void pf_work_parts_do(const struct pf_work_parts *parts, const struct perfile_allocator *allocator);
 
 #endif

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-#include "base/parts.h"
+#include "base/work_parts.h"
 
 #include "base/bytes.h"
 
 struct doing {
-    const struct pf_parts *parts;
+    const struct pf_work_parts *parts;
     size_t next;
 };
 
@@ -25,7 +25,7 @@ static bool do_part(void *context, void *item, unsigned worker)
 }
 
 /* False: there is no memory for that. */
-static bool do_together(const struct pf_parts *parts, const struct perfile_allocator *allocator)
+static bool do_together(const struct pf_work_parts *parts, const struct perfile_allocator *allocator)
 {
     static const struct pf_stage stages[] = {{.work = choose_part}, {.work = do_part, .parallel = true}};
     struct doing doing = {.parts = parts};
@@ -44,7 +44,7 @@ static bool do_together(const struct pf_parts *parts, const struct perfile_alloc
     return running;
 }
 
-void pf_parts_do(const struct pf_parts *parts, const struct perfile_allocator *allocator)
+void pf_work_parts_do(const struct pf_work_parts *parts, const struct perfile_allocator *allocator)
 {
     if (parts->threads > 1 && parts->count > 1 && do_together(parts, allocator))
         return;
