@@ -28,15 +28,15 @@ def assemble(folder):
     """Writes the program, and returns where its functions are."""
     code = bytes.fromhex('85c0 7404 ffd0 ebf8 c3') * FUNCTIONS  # 1: test %eax,%eax; jz 2f; call *%rax; jmp 1b; 2: ret
     places = [TEXT + SIZE * i for i in range(FUNCTIONS)]
-    write_program(folder, code, {f'f{i}': place for i, place in enumerate(places)}, SIZE)
+    write_program(folder, code, {f'f{i}': location for i, location in enumerate(places)}, SIZE)
     return places
 
 
 def write_program(folder, code, functions, function_bytes):
     """Writes an ELF file with symbols."""
     names, symbols = b'\0', bytes(24)
-    for name, place in functions.items():
-        symbols += struct.pack('<IBBHQQ', len(names), 0x12, 0, 1, place, function_bytes)
+    for name, location in functions.items():
+        symbols += struct.pack('<IBBHQQ', len(names), 0x12, 0, 1, location, function_bytes)
         names += name.encode() + b'\0'
     text_at = 0x1000
     symbols_at = text_at + len(code) + 7 & ~7

@@ -39,7 +39,7 @@ def open_standard_files():
             os.set_inheritable(os.open(os.devnull, os.O_RDWR), True)
 
 
-def heed_signals():
+def handle_signals():
     """What nohup and shells ignore for who runs in the background, those that are started here would ignore as well."""
     for number in signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGTERM, signal.SIGTSTP:
         if signal.getsignal(number) == signal.SIG_IGN:
@@ -104,7 +104,7 @@ def settle(is_inside=False):
     """Goes on in these surroundings, with UTF-8 as the encoding of text. Only Python without FLAGS begins anew; `is_inside`: also to
     be inside the walls itself, because it calls the library."""
     open_standard_files()
-    heed_signals()
+    handle_signals()
     flags = sys.flags
     if not (flags.ignore_environment and flags.no_site and flags.dont_write_bytecode and flags.utf8_mode):
         os.execve(sys.executable, [sys.executable, *FLAGS, *sys.argv], environment())

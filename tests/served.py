@@ -16,15 +16,15 @@ class Server:
 
     def __init__(self, program, environment=None, folder=None, seconds=SECONDS, kind='pipes'):
         asked, self.requests = os.pipe()
-        answers, told = os.pipe()
+        answers, heard = os.pipe()
         control, self.terminal = pty.openpty() if kind == 'terminal' else (None, None)
         out, err = {'pipes': [subprocess.PIPE] * 2, 'silent': [subprocess.DEVNULL, subprocess.PIPE], 'terminal': [self.terminal] * 2}[kind]
         # a path that is preloaded must have no spaces
         shim = os.open(os.environ['PERFILE_SERVED'], os.O_RDONLY)
-        added = {**hermetic.preloaded(f'/proc/self/fd/{shim}'), 'SERVED': f'{asked},{told},{int(seconds)}'}
-        self.process = subprocess.Popen([program], pass_fds=[asked, told, shim], env={**(environment or os.environ), **added}, cwd=folder,
+        added = {**hermetic.preloaded(f'/proc/self/fd/{shim}'), 'SERVED': f'{asked},{heard},{int(seconds)}'}
+        self.process = subprocess.Popen([program], pass_fds=[asked, heard, shim], env={**(environment or os.environ), **added}, cwd=folder,
                                         stdin=subprocess.DEVNULL, stdout=out, stderr=err, bufsize=0)
-        for descriptor in asked, told, shim:
+        for descriptor in asked, heard, shim:
             os.close(descriptor)
         self.answers = open(answers, 'rb', buffering=0)
         files = [open(control, 'rb', buffering=0)] if control else [self.process.stdout, self.process.stderr]

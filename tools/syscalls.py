@@ -40,7 +40,7 @@ SAME = {
     'lchown32': 'lchown', 'arm_sync_file_range': 'sync_file_range', 'io_pgetevents_time64': 'io_pgetevents',
     'clock_adjtime64': 'clock_adjtime',
 }
-GIVEN = {
+PASSED = {
     'set_robust_list': ['head:ptr', 'len:u64'],
     '_llseek': ['fd:fd', 'offset_high:u64', 'offset_low:u64', 'result:ptr', 'whence:whence'],
     'mmap2': ['addr:hex', 'len:u64', 'prot:prot', 'flags:mmap', 'fd:fd', 'pgoff:hex'],
@@ -146,8 +146,8 @@ def kind_of(call, name, type):
 
 def arguments(tracefs, call, as_call):
     path = os.path.join(tracefs, 'sys_enter_' + as_call, 'format')
-    if call in GIVEN:
-        return GIVEN[call]
+    if call in PASSED:
+        return PASSED[call]
     if not os.path.exists(path):
         return None
     fields = [field.split(';')[0] for field in open(path).read().split('field:')[1:]]
@@ -158,10 +158,10 @@ def arguments(tracefs, call, as_call):
 
 def call_line(tracefs, call, tables):
     listed = arguments(tracefs, call, SAME.get(call) or (call[:-2] if call.endswith('32') else call))
-    given = [kind for kind, calls in RETURNS.items() if call in calls.split()]
+    supplied = [kind for kind, calls in RETURNS.items() if call in calls.split()]
     words = ['ARG({}, {})'.format(*argument.split(':')) for argument in listed or []]
     has = ', '.join(str({name: number for number, name in table.items()}.get(call, -1)) for table in tables.values())
-    text = f'CALL({call}, {has}, {given[0].upper() if given else "NUMBER"}'
+    text = f'CALL({call}, {has}, {supplied[0].upper() if supplied else "NUMBER"}'
     for word in words or ['NONE' if listed == [] else 'UNKNOWN']:
         text += (', ' if len(text.split('\n')[-1]) + len(word) < 117 else ',\n     ') + word
     return text + ')'
@@ -178,7 +178,7 @@ DOC = '''/* SPDX-License-Identifier: MIT */
 
 def main():
     uapi, tracefs, path = sys.argv[1:]
-    tables = {name: numbers(os.path.join(uapi, place, 'asm', file)) for name, (place, file) in ARCHITECTURES.items()}
+    tables = {name: numbers(os.path.join(uapi, location, 'asm', file)) for name, (location, file) in ARCHITECTURES.items()}
     tables['arm'].update({0xf0001: 'breakpoint', 0xf0002: 'cacheflush', 0xf0003: 'usr26', 0xf0004: 'usr32',
                           0xf0005: 'set_tls', 0xf0006: 'get_tls'})
     calls = sorted({call for table in tables.values() for call in table.values()})

@@ -69,9 +69,9 @@ class Abi:
 
     def call_type(self, result, arguments):
         """Results of callbacks that are texts cannot be c_char_p: the text would have no owner."""
-        given = 'c_void_p' if '*' in result else self.type_of(result)
+        passed = 'c_void_p' if '*' in result else self.type_of(result)
         taken = [] if arguments == 'void' else [self.argument(one) for one in split(arguments)]
-        return f'CFUNCTYPE({", ".join([given, *taken])})'
+        return f'CFUNCTYPE({", ".join([passed, *taken])})'
 
     def argument(self, declaration):
         if pointer := re.match(r'(.*?)\(\*\w*\)\((.*)\)$', declaration):
@@ -94,7 +94,7 @@ class Abi:
         elif base == 'void':
             return 'None'
         elif stars and 'struct' in declaration:
-            kind, stars = 'c_void_p', stars - 1  # nobody looks into it
+            kind, stars = 'c_void_p', stars - 1  # it is only passed on
         else:
             sys.exit(f'not understood: {declaration}')
         return 'POINTER(' * stars + kind + ')' * stars

@@ -61,8 +61,8 @@ def package_of(path):
         except FileNotFoundError:
             sys.exit(f'wheel.py: no dpkg, which says where the licence text of {path} is')
         if found.returncode == 0:
-            return re.split('[:,]', found.stdout.splitlines()[-1])[0]  # lines before tell of diversions
-    sys.exit(f'wheel.py: no licence text: {path} is of no package that dpkg knows')
+            return re.split('[:,]', found.stdout.splitlines()[-1])[0]  # lines before it are about diversions
+    sys.exit(f'wheel.py: no licence text: {path} belongs to no package that dpkg knows')
 
 
 def licences(libraries):

@@ -96,10 +96,10 @@ def main():
             printed = {}
             for headers, flags in includes.items():
                 program = make_program(name, headers, flags, source, build, grown, compiler)
-                for version, place in libraries.items():
+                for version, location in libraries.items():
                     refuses = ['refuses'] if (headers, version) == ('grown', 'this') else []
                     printed[headers, version] = run([program, source / RECORDING, *refuses],
-                                                    env={**os.environ, 'LD_LIBRARY_PATH': str(place)})
+                                                    env={**os.environ, 'LD_LIBRARY_PATH': str(location)})
             first = printed['this', 'this']
             for (headers, version), text in printed.items():
                 pairs += 1

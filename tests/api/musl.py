@@ -66,9 +66,9 @@ def main():
                  if not path.name.startswith('gen_')] + [str(tree / 'src/platform/linux.c')]
         done = subprocess.run([*compile_it, '-O2', '-static', str(folder / 'program.c'), *alone, '-o', str(folder / 'program')],
                               capture_output=True, text=True)
-        said = done.returncode == 0 and subprocess.run([str(folder / 'program')], capture_output=True, text=True).stdout
-        if said != 'tracepoint\n':
-            wrong.append(f'base and schema: {done.stderr or said}')
+        reply = done.returncode == 0 and subprocess.run([str(folder / 'program')], capture_output=True, text=True).stdout
+        if reply != 'tracepoint\n':
+            wrong.append(f'base and schema: {done.stderr or reply}')
     print('\n'.join(wrong) or f'{len(sources)} sources compile with musl; base and schema link and run')
     sys.exit(bool(wrong))
 

@@ -50,8 +50,8 @@ def main():
     if not any(name.startswith('archive-') for name in files):
         print('the archive was not read: libarchive is missing')
     libraries = {path.name.split('.so')[0]: path for path in pathlib.Path(perfile).parent.glob('libperfile*.so')}
-    for place in places:
-        library, offset, taker = place.split()
+    for location in places:
+        library, offset, taker = location.split()
         print(f'{taker} is called by {name_of(functions_of(libraries[library.split(".so")[0]]), int(offset, 16))} of {library}')
     print(f'{looked_at} allocations looked at, {len(places)} places in the libraries')
     sys.exit(len(places) > 0)

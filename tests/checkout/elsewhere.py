@@ -15,7 +15,7 @@ import hermetic, identities
 BUILD_ID_NOTE = struct.pack('<III4s', 4, 20, 3, b'GNU')  # before the 20 bytes of a build id
 RECORDINGS = 3  # of each test, see fewer(): some compare them
 ODD_NAME = 'pfäd mit spaces ☃'
-NOBODY = 65534
+NO_ONE = 65534
 SKIP, SLOWER = 77, 8
 LEFT_OUT = {'api-installed': 'Meson installs from the folder in which it was configured'}
 # Tests, or whole suites, whose outcome none of the changes can reach. The verbs and formats that they are about are also those of the
@@ -76,7 +76,7 @@ CHANGES = {
     'binaries': Change(shell='(cd "$ELSEWHERE/binaries" && find . -type f | '
                        'while read -r file; do mount --bind "$file" "/$file" || exit; done)',
                        planted=f'test "$(md5sum </bin/sh)" = "{md5_of("/bin/sh")}  -"', cannot=not_root),
-    'user': Change(planted=f'test "$(id -u)" != {NOBODY}', cannot=not_root),  # the last thing that the shell does
+    'user': Change(planted=f'test "$(id -u)" != {NO_ONE}', cannot=not_root),  # the last thing that the shell does
 }
 
 
@@ -96,9 +96,9 @@ def make_locales(folder):
 def fewer(test):
     """The command of a test, with some of its recordings when it has many: a surrounding that matters does so for any, and
     which they are depends on the name of the test, so that each is read by some."""
-    given = [word for word in test['cmd'] if word.endswith('.perf.data')]
-    first = zlib.crc32(test['name'].encode()) % max(1, len(given))
-    left_out = (given[first:] + given[:first])[RECORDINGS:]
+    supplied = [word for word in test['cmd'] if word.endswith('.perf.data')]
+    first = zlib.crc32(test['name'].encode()) % max(1, len(supplied))
+    left_out = (supplied[first:] + supplied[:first])[RECORDINGS:]
     return [word for word in test['cmd'] if word not in left_out]
 
 
@@ -128,8 +128,8 @@ def plant_binaries(folder, tree):
 class Elsewhere:
     def __init__(self, build, tree, folder, chosen):
         self.build, self.tree, self.root, self.chosen = build, tree, folder / ODD_NAME, chosen
-        shutil.copytree(tree, self.root, symlinks=True, ignore=lambda place, names: [
-            name for name in names if place == str(tree) and (name.startswith('build') or name == '.git')])
+        shutil.copytree(tree, self.root, symlinks=True, ignore=lambda location, names: [
+            name for name in names if location == str(tree) and (name.startswith('build') or name == '.git')])
         shutil.copytree(build, self.root / 'build', symlinks=True, ignore=shutil.ignore_patterns('meson-logs'))
         (self.root / 'tmp').mkdir()
         (self.root / 'tmp').chmod(0o777)
@@ -137,12 +137,12 @@ class Elsewhere:
         if not not_root():
             plant_binaries(self.root / 'binaries', tree)
         ours = {*hermetic.FIXED, *hermetic.OWN, *hermetic.WALLS}
-        self.environment = {name: self.place(value) for name, value in hermetic.environment().items() if name not in ours}
+        self.environment = {name: self.location(value) for name, value in hermetic.environment().items() if name not in ours}
         self.environment.update(TMPDIR=str(self.root / 'tmp'), ELSEWHERE=str(self.root), HOME=str(self.root))
         if 'LOCPATH' in os.environ:
             self.environment['LOCPATH'] = os.environ['LOCPATH']
 
-    def place(self, word):
+    def location(self, word):
         """A word of a command, or a path in a variable, as it is there."""
         if word == sys.executable:  # which may be out of reach for other users
             return 'python3'
@@ -158,10 +158,10 @@ class Elsewhere:
         script = ' && '.join(['cd build', *(change.shell for change in changes if change.shell), 'exec '])
         namespace = ['unshare', '-m'] if any('mount ' in change.shell for change in changes) else []
         # what setpriv starts is still looked for with root's rights: env looks as the other user
-        become = f'setpriv --reuid {NOBODY} --regid {NOBODY} --clear-groups -- env ' if 'user' in self.chosen else ''
-        words = [*namespace, 'sh', '-c', f'{script}{become}"$@"', 'sh', *map(self.place, command)]
+        become = f'setpriv --reuid {NO_ONE} --regid {NO_ONE} --clear-groups -- env ' if 'user' in self.chosen else ''
+        words = [*namespace, 'sh', '-c', f'{script}{become}"$@"', 'sh', *map(self.location, command)]
         added = {name: value for change in changes for name, value in change.environment.items()}
-        moved = {name: self.place(value) for name, value in (environment or {}).items()}
+        moved = {name: self.location(value) for name, value in (environment or {}).items()}
         try:
             done = subprocess.run(words, cwd=self.root, env={**self.environment, **added, **moved}, timeout=timeout,
                                   stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)

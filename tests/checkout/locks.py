@@ -15,7 +15,7 @@ exit 100
 '''
 FAKES = {'apt-get': APT, 'dpkg-query': 'exit 1', 'sudo': 'shift; exec "$@"', 'meson': 'exit 0', 'ninja': 'exit 0',
          'sleep': 'exec /bin/sleep 0.05'}
-SAID = 'another program has locked apt'
+REPLIES = 'another program has locked apt'
 TIMEOUT_SECONDS = 120
 
 
@@ -36,13 +36,13 @@ def run(dev, **settings):
 def main():
     hermetic.settle()
     dev, wrong = sys.argv[1], []
-    for name, settings, status, said, count in (
+    for name, settings, status, reply, count in (
             ('free', {'TAKEN': '0', 'THEN': '0'}, 0, 0, 1),
             ('taken for a while', {'TAKEN': '2', 'THEN': '0'}, 0, 1, 3),
             ('a fault of another kind', {'TAKEN': '0', 'THEN': '100'}, 1, 0, 3),
             ('taken for too long', {'TAKEN': '1000000', 'THEN': '0', 'APT_WAIT': '1'}, 1, 1, None)):
         got, output, calls = run(dev, **settings)
-        right = got == status and output.count(SAID) == said and count in (None, len(calls))
+        right = got == status and output.count(REPLIES) == reply and count in (None, len(calls))
         if not right or not all('-o DPkg::Lock::Timeout=' in call for call in calls):
             wrong.append(name)
             print(f'--- {name}: status {got}, {len(calls)} calls:\n{output}')

@@ -87,15 +87,15 @@ def check_files(tree, listing, prefix, libraries):
     """The patterns are those of dh_install."""
     patterns = [(path.stem, line.split()[0]) for path in (tree / 'packaging' / 'debian').glob('*.install')
                 for line in path.read_text().splitlines() if line.strip() and not line.startswith('#')]
-    for place in json.loads(listing.read_text()).values():
-        place = pathlib.PurePath(place).relative_to(prefix)
-        if place.is_relative_to(libraries):
-            place = pathlib.PurePath('lib', 'MACHINE') / place.relative_to(libraries)
-        place = f'usr/{place}'
+    for location in json.loads(listing.read_text()).values():
+        location = pathlib.PurePath(location).relative_to(prefix)
+        if location.is_relative_to(libraries):
+            location = pathlib.PurePath('lib', 'MACHINE') / location.relative_to(libraries)
+        location = f'usr/{location}'
         owners = {package for package, pattern in patterns
-                  if fnmatch.fnmatchcase(place, pattern) or place.startswith(pattern + '/')}
+                  if fnmatch.fnmatchcase(location, pattern) or location.startswith(pattern + '/')}
         if len(owners) != 1:
-            yield f'{place} is in {sorted(owners) or "no package"}'
+            yield f'{location} is in {sorted(owners) or "no package"}'
 
 
 def main():

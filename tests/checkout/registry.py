@@ -16,9 +16,9 @@ SENTENCE = re.compile(r'((?:"[^"]*"\s*)+)\)\s*$', re.MULTILINE)
 def sentences(text):
     text = re.sub(r'/\*.*?\*/', '', text, flags=re.DOTALL)
     for found in SENTENCE.findall(text):
-        said = ''.join(re.findall(r'"([^"]*)"', found))
-        if ' ' in said:
-            yield said.strip('. ').lower()
+        reply = ''.join(re.findall(r'"([^"]*)"', found))
+        if ' ' in reply:
+            yield reply.strip('. ').lower()
 
 
 def main():
@@ -28,8 +28,8 @@ def main():
         found = list(sentences((root / name).read_text()))
         if len(found) < 10:
             wrong.append(f'{name}: only {len(found)} sentences were found')
-        wrong += [f'{name}: "{said}" stands in {known[said]}, too' for said in found if said in known]
-        known.update({said: name for said in found})
+        wrong += [f'{name}: "{reply}" stands in {known[reply]}, too' for reply in found if reply in known]
+        known.update({reply: name for reply in found})
     print(*wrong, f'{len(known)} sentences', sep='\n')
     return 1 if wrong else 0
 

@@ -72,10 +72,10 @@ def make_files(folder):
     """gzip, without symbols and without a build id."""
     header = b'\x7fELF' + bytes([2, 1, 1]) + bytes(9) + struct.pack('<HHIQQQIHHHHHH', 2, 62, 1, 0, 64, 0, 0, 64, 56, 1, 64, 0, 0)
     load = struct.pack('<IIQQQQQQ', 1, 5, 0, 0x400000, 0x400000, 0x1000, 0x1000, 0x1000)
-    place = folder / 'fs/usr/bin'
-    place.mkdir(parents=True)
+    location = folder / 'fs/usr/bin'
+    location.mkdir(parents=True)
     for name in 'gzip', 'other':
-        (place / name).write_bytes((header + load).ljust(0x1000, b'\0'))
+        (location / name).write_bytes((header + load).ljust(0x1000, b'\0'))
 
 # What is missing in a recording, and the way out.
 MISSING = {'sched-tiny2': '18% of the samples were lost while recording (3): record with larger buffers (-m 16M), '}
@@ -107,9 +107,9 @@ def main():
 
         lines = run('export', '--format', 'folded', 'full', 'broken', 'full')[1]
         expect('shares of several recordings', lines and ' 100% of the callchains were cut' in ''.join(lines), lines)
-        for one, (_, said) in WRONG.items():
+        for one, (_, reply) in WRONG.items():
             status, lines = run('flame', '--format', 'folded', one)
-            got = [line for line in lines if line.startswith(f'perfile: {one}: {said}')]
+            got = [line for line in lines if line.startswith(f'perfile: {one}: {reply}')]
             expect(one, status == 0 and len(got) == 1, lines)
             expect(f'{one}: broken', (one in ('broken', 'full')) == any('callchains' in line for line in lines), lines)
         for count, attr in ((126, ATTR), (128, ATTR), (127, ATTR.replace('sample_id_all=1', 'sample_id_all=1 sample_max_stack=200'))):
@@ -123,11 +123,11 @@ def main():
         expect('five at most', len(lines) == 5 and 'callchains' in lines[0] and 'are not on this machine' in lines[1], lines)
         expect('quiet', run('flame', '--format', 'folded', '-q', 'several') == (0, []))
         expect('unwanted', run('flame', '--format', 'folded', 'several', advice='no') == (0, []))
-        for one, said in MISSING.items():
+        for one, reply in MISSING.items():
             for advice, count in (('yes', 1), ('no', 0)):
                 done = subprocess.run([*perfile, 'report', '-s', 'comm', DATA / f'{one}.perf.data'], capture_output=True,
                                       check=False, env=hermetic.environment(PERFILE_ADVICE=advice))
-                expect(f'{one}: missing', done.stderr.decode().count(f'.perf.data: {said}') == count, done.stderr)
+                expect(f'{one}: missing', done.stderr.decode().count(f'.perf.data: {reply}') == count, done.stderr)
         for kind, (name_of_kind, hints) in TRACES.items():
             (folder / 'trace').write_bytes(subprocess.check_output(assemble, input=(ATTR + TRACE % kind).encode()))
             done = subprocess.run([*perfile, 'report', '-s', 'comm', folder / 'trace'], capture_output=True, check=False,
@@ -138,8 +138,8 @@ def main():
         for one, views in FITS.items():
             done = subprocess.run([*perfile, 'report', '-g', 'none', DATA / f'{one}.perf.data'], capture_output=True, check=False,
                                   env=hermetic.environment(PERFILE_ADVICE='yes'))
-            said = [line.partition('for its events try: ')[2] for line in done.stderr.decode().splitlines() if 'for its events' in line]
-            expect(f'{one}: views', said == ([views] if views else []), said)
+            reply = [line.partition('for its events try: ')[2] for line in done.stderr.decode().splitlines() if 'for its events' in line]
+            expect(f'{one}: views', reply == ([views] if views else []), reply)
         (folder / 'faults').write_bytes(subprocess.check_output(assemble, input=FAULTS.encode()))
         done = subprocess.run([*perfile, 'report', folder / 'faults'], capture_output=True, check=False,
                               env=hermetic.environment(PERFILE_ADVICE='yes'))

@@ -80,32 +80,32 @@ def main():
     perfile, source = (pathlib.Path(path).resolve() for path in sys.argv[1:])
     wrapper = os.environ.get('MESON_EXE_WRAPPER', '').split()
 
-    def said(*arguments):
+    def reply(*arguments):
         return subprocess.check_output([*wrapper, perfile, *arguments], text=True)
 
     demo = source / 'examples' / 'demo.perf.data'
-    described = json.loads(said('help', '--json'))
+    described = json.loads(reply('help', '--json'))
     verbs = {verb['name']: verb for verb in described['verbs']}
     for view in described['views']:
         columns = {column['name']: column for column in view['columns']}
         expect(len(columns) == len(view['columns']) and all(c['type'] and c['doc'] for c in columns.values()), view['name'])
-        table = json.loads(said('table', view['name'], '--columns', 'all', '--format', 'json', demo))
+        table = json.loads(reply('table', view['name'], '--columns', 'all', '--format', 'json', demo))
         expect(all(columns.get(column['name']) == column for column in table['columns']), 'columns of', view['name'],
                [c for c in table['columns'] if columns.get(c['name']) != c])
     pages = (source / 'man' / 'meson.build').read_text()
     for name, verb in verbs.items():
         wanted = [(o.get('short', ''), o['name'], o.get('argument', '')) for o in verb['options']]
         check_options(name, verb['options'])
-        whole, first = said('help', name, '--all'), said('help', name)
-        expect(HELP.findall(whole) == wanted, 'help', name)
-        expect(first == said(name, '--help') == said('-h', name), 'ways to help', name)
-        expect(whole == said(name, '--help', '--all'), 'ways to all of the help', name)
+        entire, first = reply('help', name, '--all'), reply('help', name)
+        expect(HELP.findall(entire) == wanted, 'help', name)
+        expect(first == reply(name, '--help') == reply('-h', name), 'ways to help', name)
+        expect(entire == reply(name, '--help', '--all'), 'ways to all of the help', name)
         short = HELP.findall(first)
         expect(short and short == [option for option in wanted if option in short], 'short help', name)
         expect(short == wanted or f'All {len(wanted)} options:' in first, 'count of options', name)
-        expect(PIECE.findall(said('help', '--scdoc', name)) == wanted, 'man page', name)
+        expect(PIECE.findall(reply('help', '--scdoc', name)) == wanted, 'man page', name)
         values = [v['value'] for o in verb['options'] for v in o.get('values', [])]
-        expect(all(value in whole for value in values), 'values', name)
+        expect(all(value in entire for value in values), 'values', name)
         page = source / 'man' / f'perfile-{name}.1.scd'
         expect(name in WITHOUT_PAGE or '@GENERATED@' in page.read_text() and f"'{name}'" in pages, 'no page', name)
     general = {o['name'] for o in verbs['help']['options'] if o['group'] == 'General'} | {'--version', '--buildid-dir'}

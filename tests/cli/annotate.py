@@ -68,7 +68,7 @@ class Case:
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         if done.returncode != status:
             sys.exit(f'{arguments}: exit status {done.returncode}, not {status}\n{done.stdout}{done.stderr}')
-        self.said = done.stderr
+        self.reply = done.stderr
         return done.stdout
 
     def rows(self, *arguments):
@@ -141,7 +141,7 @@ def compare_text(case, source):
     (elsewhere / source.name).rename(source)
     os.utime(source, (4e9, 4e9))
     case.run('annotate', 'outer', case.recording)
-    expect('source that is newer', 'was changed after the binary was made' in case.said, True)
+    expect('source that is newer', 'was changed after the binary was made' in case.reply, True)
 
 
 def compare_layout(case, samples):
@@ -158,7 +158,7 @@ def compare_layout(case, samples):
         has_nop = bool(re.search(rf'{samples[0][1]:x}: +nop$', text, re.MULTILINE))
         expect('--objdump', (percentages(text), has_nop), (wanted, True))
     text = case.run('annotate', '--stdio', '--objdump', '/nowhere/objdump', 'outer', case.recording)
-    expect('no objdump', (percentages(text), 'there is no such program' in case.said), (wanted, True))
+    expect('no objdump', (percentages(text), 'there is no such program' in case.reply), (wanted, True))
     if not (shutil.which('perf') and shutil.which('objdump')):
         print('skipped: perf annotate: perf or objdump is not installed')
         return
@@ -181,7 +181,7 @@ def check_operands(case):
     expect('the hottest functions', case.run('annotate').count('\nHottest lines: '), 1)
     expect('--top', case.run('annotate', '--top', '1', 'perf.data').endswith(listing), True)
     case.run('annotate', 'outerr', status=1)
-    expect('what may be meant', 'did you mean outer?' in case.said, True)
+    expect('what may be meant', 'did you mean outer?' in case.reply, True)
     case.run('annotate', '--format', 'json', 'outerr', status=1)
     case.run('annotate', '--percent-limit', '101', status=2)
     case.run('annotate', '-s', 'outer', 'inner', 'perf.data', status=2)
@@ -233,8 +233,8 @@ def triples(weights):
 def lines_of(code, function):
     """By event and source line, as the page's list of source lines adds them up."""
     sums = collections.defaultdict(lambda: (0, 0))
-    for _, _, place, _, weights, *_ in function['lines']:
-        frame = function['positions'][place] if place >= 0 else [None, None, None, 0]
+    for _, _, location, _, weights, *_ in function['lines']:
+        frame = function['positions'][location] if location >= 0 else [None, None, None, 0]
         for event, samples, period in triples(weights):
             key = code['events'][event][0], f'{pathlib.Path(frame[2]).name}:{frame[3]}'
             sums[key] = sums[key][0] + samples, sums[key][1] + period
@@ -244,7 +244,7 @@ def lines_of(code, function):
 def check_page(case, verb):
     """The code in pages has the numbers, the instructions and the source of annotate; without being asked for there is none."""
     page = case.run(*verb, '--format', 'html', '--code', case.recording)
-    expect('what is said', 'the page holds code, of 1 function: whoever gets it can read it' in case.said, True)
+    expect('what is said', 'the page holds code, of 1 function: whoever gets it can read it' in case.reply, True)
     code = code_of(page)
     function = next(one for one in code['functions'] if one['name'] == 'outer')
     rows = case.rows('annotate', 'outer')
@@ -261,17 +261,17 @@ def check_page(case, verb):
     lines = {(row['event'], f'{pathlib.Path(row["srcfile"]).name}:{row["srcline"]}'): (row['samples'], row['period'])
              for row in case.rows('table', 'lines', '--symbols', 'outer')}
     expect('source lines in the page', lines_of(code, function), lines)
-    source = {f'{pathlib.Path(place[2]).name}:{place[3]}': place[0] for place in function['positions'] if len(place) > 3}
+    source = {f'{pathlib.Path(location[2]).name}:{location[3]}': location[0] for location in function['positions'] if len(location) > 3}
     expect('their text', source[f'prog.c:{THERE}'], PROGRAM.split('\n')[THERE - 1])
-    expect('what is inlined', [place[1::3] for place in function['positions'] if 'inner' in place], [['inner', 'outer']] * sum(
-        'inner' in place for place in function['positions']))
+    expect('what is inlined', [location[1::3] for location in function['positions'] if 'inner' in location], [['inner', 'outer']] * sum(
+        'inner' in location for location in function['positions']))
     expect('no code', code_of(case.run(*verb, '--format', 'html', case.recording)), None)
-    expect('nothing said of it', 'code' in case.said, False)
+    expect('nothing said of it', 'code' in case.reply, False)
     case.run(*verb, '--format', 'html', '--code', '--quiet', case.recording)
-    expect('nothing said at all', case.said, '')
+    expect('nothing said at all', case.reply, '')
     small = code_of(case.run('flame', '--format', 'html', '--code', '--page-size', '400', case.recording))
     expect('what is left out', ([one['name'] for one in small['functions']], small['left'], small['limits']), ([], 1, [200, 200]))
-    expect('which is said', 'holds no code: no function of those with samples is short enough' in case.said, True)
+    expect('which is said', 'holds no code: no function of those with samples is short enough' in case.reply, True)
 
 
 def check_late(case, assemble):
@@ -287,11 +287,11 @@ def check_late(case, assemble):
     for time in range(100, 300): # so many that the first ones are looked up before the last ones are read
         lines += [sample(time, 7)] + ['record FINISHED_ROUND\n'] * (time % 20 == 0)
     last = [sample(510, 7), sample(511, 7), sample(512, 8)]
-    for behind, wanted in ([late, fork], {'before': 200, 'after': 3}), ([fork, late], {'before': 200, 'after': 3}), ([], {'before': 202}):
-        text = ''.join(lines + last + behind)
+    for later, wanted in ([late, fork], {'before': 200, 'after': 3}), ([fork, late], {'before': 200, 'after': 3}), ([], {'before': 202}):
+        text = ''.join(lines + last + later)
         case.recording.write_bytes(subprocess.check_output([assemble], input=text.encode()))
         got = {pathlib.Path(row['dso']).name: row['samples'] for row in case.rows('table', 'instructions') if row['dso']}
-        expect(f'{len(behind)} records too late', got, wanted)
+        expect(f'{len(later)} records too late', got, wanted)
 
 
 def main():

@@ -122,14 +122,14 @@ def test_kinds(machine):
     for pmu, name in ('intel_pt', 'intel-pt'), ('intel_bts', 'intel-bts'), ('arm_spe', 'arm-spe'):
         source, made = DATA / f'{name}.perf.data', machine.folder / 'made.data'
         before, played, after, trace = play_of(source)
-        said = machine.record(before + b''.join(played) + after, '-e', f'{pmu}//u')
+        reply = machine.record(before + b''.join(played) + after, '-e', f'{pmu}//u')
         checked = run(PERFILE, 'check', made)
         expect(checked.returncode == 0, f'{pmu}: the recording', checked)
         expect(aux_of(made)[:len(trace)] == trace, f'{pmu}: AUX data', aux_of(made).hex())
         expect(packets(made) == packets(source) and packets(made), f'{pmu}: packets', packets(made)[:5])
         fields = 'ip,addr,flags,event' if pmu == 'intel_bts' else 'ip,addr,time,flags,event' # its times are those of the copies
         expect(samples(made, fields) == samples(source, fields) and samples(made), f'{pmu}: samples', samples(made)[:5])
-        expect(f'{len(trace)} bytes of AUX data' in said, f'{pmu}: what is reported', said)
+        expect(f'{len(trace)} bytes of AUX data' in reply, f'{pmu}: what is reported', reply)
 
 
 def test_modes(machine):
@@ -166,12 +166,12 @@ def test_lost(machine):
     """The kernel loses what does not fit: it is counted and reported."""
     before, _, after, _ = play_of(DATA / 'intel-pt.perf.data')
     gap = part(AUX, bytes(64), flags=4) + part(AUX, bytes(64), flags=8) + part(AUX, bytes(5000))
-    said = machine.record(before + gap + after, '-e', 'intel_pt//u', '-m', ',1')
-    expect('AUX data with gaps 3 times' in said, 'losses', said)
-    said = machine.record(before + part(AUX, bytes(64)) + after, '-e', 'intel_pt//u', AUX_LIMIT='16384')
+    reply = machine.record(before + gap + after, '-e', 'intel_pt//u', '-m', ',1')
+    expect('AUX data with gaps 3 times' in reply, 'losses', reply)
+    reply = machine.record(before + part(AUX, bytes(64)) + after, '-e', 'intel_pt//u', AUX_LIMIT='16384')
     expect('area 16384 kept' in machine.log.read_text(), 'what may be locked', machine.log.read_text())
-    said = machine.record(before + after, '-e', 'intel_pt//u', '-m', ',1M', status=3, AUX_LIMIT='16384')
-    expect('mlock' in said, 'more than may be locked', said)
+    reply = machine.record(before + after, '-e', 'intel_pt//u', '-m', ',1M', status=3, AUX_LIMIT='16384')
+    expect('mlock' in reply, 'more than may be locked', reply)
 
 
 def test_snapshots(machine):
@@ -189,9 +189,9 @@ def test_snapshots(machine):
                 time.sleep(0.05)
             time.sleep(1)
             recorder.send_signal(signal.SIGUSR2)
-            said = recorder.communicate(timeout=60)[1]
+            reply = recorder.communicate(timeout=60)[1]
         got = [payload for kind, _, _, payload in records_of(machine.folder / 'made.data') if kind == AUXTRACE]
-        expect(got == expected, f'snapshots {how}', ([bytes(one[::512]) for one in got], said))
+        expect(got == expected, f'snapshots {how}', ([bytes(one[::512]) for one in got], reply))
         expect('area 4096 overwritten' in machine.log.read_text(), f'{how}: the area', machine.log.read_text())
 
 
@@ -202,8 +202,8 @@ def test_samples(machine):
     attrs = run(PERFILE, 'evlist', '-v', machine.folder / 'made.data').stdout
     expect(re.search(r'cpu/event=1/u: .*sample_type: \S*\bAUX\b.*aux_sample_size: 8192', attrs), 'the attr', attrs)
     expect(not aux_of(machine.folder / 'made.data'), 'AUX data beside samples')
-    said = machine.record(before + after, '-e', 'intel_pt//u,cpu/event=1/u', '--aux-sample', status=2)
-    expect('need a leader' in said, 'no group', said)
+    reply = machine.record(before + after, '-e', 'intel_pt//u,cpu/event=1/u', '--aux-sample', status=2)
+    expect('need a leader' in reply, 'no group', reply)
 
 
 def test_events(machine):
@@ -231,8 +231,8 @@ def test_events(machine):
                               (['-e', 'intel_pt//u', '--filter', 'filter @'], 'where START is'),
                               (['-e', 'intel_pt//u', '--filter', 'start schedule'], 'functions of the kernel'),
                               (['-e', 'cpu-clock:u', '--snapshot'], 'need an event that writes a hardware trace')):
-        said = machine.record(before + after, *options, status=2)
-        expect(expected in said, options, said)
+        reply = machine.record(before + after, *options, status=2)
+        expect(expected in reply, options, reply)
 
 
 def test_info(machine):

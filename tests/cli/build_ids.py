@@ -29,23 +29,23 @@ def program(function=b'compute', build_id=ID):
     names = b'\0.note.gnu.build-id\0.text\0.symtab\0.strtab\0.shstrtab\0'
     note = struct.pack('<III', 4, len(build_id), 3) + b'GNU\0' + build_id
     symbols = bytes(24) + struct.pack('<IBBHQQ', 1, 0x12, 0, 2, 0x1000, 64)
-    parts, place, headers = [note, bytes(64), symbols, b'\0' + function + b'\0', names], [], []
+    parts, location, headers = [note, bytes(64), symbols, b'\0' + function + b'\0', names], [], []
     body = bytearray(64 + 56)
     for part in parts:
         body += bytes(-len(body) % 16)
-        place.append(len(body))
+        location.append(len(body))
         body += part
     kinds = [(b'.note', 7, 2, 0, 0, 0), (b'.text', 1, 6, 0x1000, 0, 0), (b'.symtab', 2, 0, 0, 4, 24),
              (b'.strtab', 3, 0, 0, 0, 0), (b'.shstrtab', 3, 0, 0, 0, 0)]
-    for (name, kind, flags, address, link, size), at, part in zip(kinds, place, parts):
+    for (name, kind, flags, address, link, size), at, part in zip(kinds, location, parts):
         headers.append(struct.pack('<IIQQQQIIQQ', names.index(name), kind, flags, address, at, len(part), link, 1, 4, size))
     body += bytes(-len(body) % 16)
     sections = len(body)
     body += bytes(64) + b''.join(headers)
     body[:64] = b'\x7fELF\2\1\1'.ljust(16, b'\0') + struct.pack('<HHIQQQIHHHHHH', 3, 62, 1, 0x1000, 64, sections, 0, 64,
                                                                 56, 1, 64, 6, 5)
-    body[64:120] = struct.pack('<IIQQQQQQ', 1, 5, place[1], 0x1000, 0x1000, 64, 64, 0x1000)
-    return bytes(body), place[1]
+    body[64:120] = struct.pack('<IIQQQQQQ', 1, 5, location[1], 0x1000, 0x1000, 64, 64, 0x1000)
+    return bytes(body), location[1]
 
 
 def recording(path, offset):

@@ -40,7 +40,7 @@ class Bench:
         assert done.returncode >= 0, (words, done.returncode)
         return done
 
-    def forget(self):
+    def discard(self):
         shutil.rmtree(self.folder / 'home')
         (self.folder / 'home').mkdir()
 
@@ -88,7 +88,7 @@ def check_everywhere(bench):
     assert bench.bundled.read_bytes().startswith(bench.data.read_bytes()) and small.stat().st_size < bench.bundled.stat().st_size
     for path in (bench.program, bench.folder / 'program.c'):
         path.rename(path.with_name('gone-' + path.name))
-    bench.forget()
+    bench.discard()
     assert bench.shown(bench.data) != before
     assert bench.shown(bench.bundled) == before, 'other text with the bundle'
     assert bench.shown(small, False) == before[:3], 'other text with the small bundle'
@@ -128,19 +128,19 @@ def check_edits(bench):
 
 def check_damage(bench):
     """Nothing but files of the cache is made, whatever the bundle says, and the recording is read."""
-    whole, start = bench.bundled.read_bytes(), bench.data.stat().st_size
-    damaged, index = bench.folder / 'damaged.data', len(whole) - FOOTER
-    index -= int.from_bytes(whole[index + 8:index + 12], 'little')
-    places = sorted({*range(start, index, max(16, (index - start) // 24)), *range(index, len(whole), 16)})
-    for place in places:
-        damaged.write_bytes(whole[:place] + bytes([whole[place] ^ 0xff]) + whole[place + 1:])
+    entire, start = bench.bundled.read_bytes(), bench.data.stat().st_size
+    damaged, index = bench.folder / 'damaged.data', len(entire) - FOOTER
+    index -= int.from_bytes(entire[index + 8:index + 12], 'little')
+    places = sorted({*range(start, index, max(16, (index - start) // 24)), *range(index, len(entire), 16)})
+    for location in places:
+        damaged.write_bytes(entire[:location] + bytes([entire[location] ^ 0xff]) + entire[location + 1:])
         done = bench.run('script', '-G', '-F', 'ip,sym', damaged, status=None)
-        assert done.returncode in (0, 1) and done.stdout.count(b'\n') == 12, (place, done)
-        assert b'bundle' in done.stderr or place >= len(whole) - 8, (place, done.stderr)
-    for bytes_left in (len(whole) - 1, len(whole) - FOOTER, start + 40):
-        damaged.write_bytes(whole[:bytes_left])
+        assert done.returncode in (0, 1) and done.stdout.count(b'\n') == 12, (location, done)
+        assert b'bundle' in done.stderr or location >= len(entire) - 8, (location, done.stderr)
+    for bytes_left in (len(entire) - 1, len(entire) - FOOTER, start + 40):
+        damaged.write_bytes(entire[:bytes_left])
         assert bench.run('script', '-G', '-F', 'ip,sym', damaged, status=None).stdout.count(b'\n') == 12
-    damaged.write_bytes(whole[:-FOOTER] + b'\xff' * 20 + whole[-12:])
+    damaged.write_bytes(entire[:-FOOTER] + b'\xff' * 20 + entire[-12:])
     assert b'sizes are impossible' in bench.run('script', damaged, status=None).stderr
     assert b'cannot be used' in bench.run('check', damaged, status=None).stdout
     assert {path.name for path in bench.folder.rglob('*') if path.name in ('elf', 'passwd')} <= {'elf'}

@@ -113,7 +113,7 @@ def test_nothing_is_left_by_signals(bench):
         start = time.monotonic()
         bench.run(*arguments, '-o', folder / 'output', path)
         seconds = time.monotonic() - start
-        whole = sorted(file.relative_to(folder) for file in folder.rglob('*'))
+        entire = sorted(file.relative_to(folder) for file in folder.rglob('*'))
         for number in signal.SIGINT, signal.SIGTERM, signal.SIGHUP:
             shutil.rmtree(folder)
             folder.mkdir()
@@ -123,7 +123,7 @@ def test_nothing_is_left_by_signals(bench):
             writer.send_signal(number)
             writer.wait(timeout=60)
             left = sorted(file.relative_to(folder) for file in folder.rglob('*'))
-            expect(left in ([], whole), f'{name} after signal {number}', left)
+            expect(left in ([], entire), f'{name} after signal {number}', left)
 
 
 SWEEPERS = {

@@ -52,14 +52,14 @@ def main():
     with tempfile.TemporaryDirectory() as name:
         recording, cut = (pathlib.Path(name, file) for file in ('perf.data', 'cut.data'))
         recording.write_bytes(subprocess.check_output(assemble, input=RECORDING.encode()))
-        for how, matching, lacking in FILTERS:
+        for how, matching, unseen in FILTERS:
             wanted = +collections.Counter({'page-faults': matching, 'context-switches': 2})
             for verb in (['script', '-F', 'event'], ['report', '--format', 'csv', '--sort', 'sym', '-n']):
-                got, said = samples(*verb, *how, recording)
-                assert (got, f'without a {lacking}, ' in said) == (wanted, True), (verb, how, got, said)
-            said = samples('cut', *how, '-o', cut, recording)[1]
+                got, reply = samples(*verb, *how, recording)
+                assert (got, f'without a {unseen}, ' in reply) == (wanted, True), (verb, how, got, reply)
+            reply = samples('cut', *how, '-o', cut, recording)[1]
             got = samples('script', '-F', 'event', cut)[0]
-            assert (got, f'without a {lacking}, ' in said) == (wanted, True), ('cut', how, got, said)
+            assert (got, f'without a {unseen}, ' in reply) == (wanted, True), ('cut', how, got, reply)
     print('the filters keep what does not say')
 
 

@@ -133,12 +133,12 @@ class Table:
         units = b''.join(self.u32(offset) for offset in file_offsets)
         steps, step_offsets = self.all_steps()
         index, at, bodies = self.index(offsets, step_offsets, 0)
-        pieces, place, words = [texts, units, files, steps, index.ljust(at, b'\0') + bodies], 8 + 8 * self.word, []
+        pieces, location, words = [texts, units, files, steps, index.ljust(at, b'\0') + bodies], 8 + 8 * self.word, []
         out = b''
         for piece in pieces:
-            words.append(place)
+            words.append(location)
             piece += bytes(-len(piece) % 8)
-            out, place = out + piece, place + len(piece)
+            out, location = out + piece, location + len(piece)
         self.text_word = 8 + 2 * self.word
         header = [len(FUNCTIONS), len(FILES)] + ([self.header_text] if self.relative else []) + words
         return (self.head() + b''.join(self.pointer(word) for word in header)).ljust(8 + 8 * self.word, b'\0') + out
@@ -207,7 +207,7 @@ def relocated():
     module = table.module(at, DATA + 0x400, 38)
     words = [struct.unpack_from('<Q', module, 8 * i)[0] for i in range(50)]
     places = [(at + table.text_word, TEXT)] + [(DATA + 8 * i, word) for i, word in enumerate(words) if word]
-    relocations = b''.join(struct.pack('<QQQ', place, 8, value) for place, value in places)
+    relocations = b''.join(struct.pack('<QQQ', location, 8, value) for location, value in places)
     return elf([CODE, ('.data.rel.ro', 1, 3, TABLE, bytes(32) + table.data),
                 ('.data', 1, 3, DATA, bytes(0x400) + table.tree()), ('.rela.dyn', 4, 2, RELOCATIONS, relocations),
                 ('.go.buildinfo', 1, 3, RELOCATIONS + 0x800, b'\xff Go buildinf:')], kind=3)

@@ -25,8 +25,8 @@ VERBS = ([*SCRIPT], ['report', '--sort', 'comm,pid,sym'], ['flame', '--format', 
 def run(cache, *arguments):
     done = served.run([*WRAPPER, PERFILE, *arguments], env={**os.environ, 'XDG_CACHE_HOME': str(cache)})
     # what was not read is known with an index
-    said = [line for line in done.stderr.splitlines() if b'after the times asked for' not in line]
-    return done.returncode, done.stdout, said
+    reply = [line for line in done.stderr.splitlines() if b'after the times asked for' not in line]
+    return done.returncode, done.stdout, reply
 
 
 class Pair:
@@ -53,12 +53,12 @@ class Pair:
                 self.compare_cuts(path, [*one, *cut])
 
     def compare_cuts(self, path, options):
-        made, said = self.folder / 'cut.data', []
+        made, reply = self.folder / 'cut.data', []
         for cache in self.caches:
             done = run(cache, 'cut', '--no-sync', *options, '-o', str(made), str(path))
-            said.append((*done, made.read_bytes() if made.exists() else None))
+            reply.append((*done, made.read_bytes() if made.exists() else None))
             made.unlink(missing_ok=True)
-        assert said[0] == said[1], (path, options, [one[:3] for one in said])
+        assert reply[0] == reply[1], (path, options, [one[:3] for one in reply])
 
 
 def generate(folder, name, *options):
@@ -78,13 +78,13 @@ def is_used(pair, path, options, verb=SCRIPT, size=4096):
     times = path.stat()
     data = bytearray(path.read_bytes())
     before = run(pair.caches[1], *verb, *options, str(path))
-    whole = bytes(data)
+    entire = bytes(data)
     middle = len(data) // 2
     data[middle:middle + size] = bytes(size)
     path.write_bytes(data)
     os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
     after = run(pair.caches[1], *verb, *options, str(path))
-    path.write_bytes(whole)
+    path.write_bytes(entire)
     os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
     return before == after
 
@@ -204,7 +204,7 @@ def try_left(pair, path):
     assert list((with_index / 'perfile').iterdir()) == [index] and is_used(pair, path, ['--pid', '77777'])
 
 
-class Room:
+class Capacity:
     """Files in the cache, of which some are indexes."""
     def __init__(self, folder):
         self.folder = folder
@@ -221,41 +221,41 @@ class Room:
         return {file.name for file in self.folder.iterdir()}
 
 
-def try_room():
+def try_capacity():
     """When an index is made in the cache, those that were used longest ago go, and no other file there."""
     with tempfile.TemporaryDirectory() as name:
         pair = Pair(name)
         path = generate(pair.folder, 'small.data', 'flat', '2M')
-        room = Room(pair.caches[1] / 'perfile')
-        target = Room(pair.folder / 'elsewhere').put('target', 1 << 32, 9000)
-        (room.folder / 'a-5.index').symlink_to(target)
-        (room.folder / 'a-6.index').mkdir()
+        capacity = Capacity(pair.caches[1] / 'perfile')
+        target = Capacity(pair.folder / 'elsewhere').put('target', 1 << 32, 9000)
+        (capacity.folder / 'a-5.index').symlink_to(target)
+        (capacity.folder / 'a-6.index').mkdir()
         for name in ('a-7.inlines', 'index', 'my.index', 'a-8.index.old'):
-            room.put(name, 1 << 30, 9000)
-        with open(room.put('a-9.index.new', 0, 9000)) as unfinished:  # it is being made
+            capacity.put(name, 1 << 30, 9000)
+        with open(capacity.put('a-9.index.new', 0, 9000)) as unfinished:  # it is being made
             fcntl.flock(unfinished, fcntl.LOCK_EX)
-            stays = room.names()
+            stays = capacity.names()
             makers = (['index'], [*SCRIPT, '--index-from', '1M'], [*SCRIPT, '--pid', '2072'])
             for arguments in makers:
-                room.put('a-1.index', 400 << 20, 4000)
-                room.put('a-2.index', 400 << 20, 5000)
-                room.put('a-3.index', 400 << 20, 3000)
-                room.put('a-4.index.new', 5, 9000)  # of who was killed
+                capacity.put('a-1.index', 400 << 20, 4000)
+                capacity.put('a-2.index', 400 << 20, 5000)
+                capacity.put('a-3.index', 400 << 20, 3000)
+                capacity.put('a-4.index.new', 5, 9000)  # of who was killed
                 if '--pid' in arguments:
                     index.write_bytes(index.read_bytes()[:-9])  # it is made anew
                 elif '--index-from' in arguments:
                     index.unlink()
                 run(pair.caches[1], *arguments, str(path))
-                made, = room.names() - stays - {'a-1.index', 'a-3.index'}
-                index = room.folder / made
-                assert room.names() == {*stays, made, 'a-1.index', 'a-3.index'}, (arguments, room.names())
+                made, = capacity.names() - stays - {'a-1.index', 'a-3.index'}
+                index = capacity.folder / made
+                assert capacity.names() == {*stays, made, 'a-1.index', 'a-3.index'}, (arguments, capacity.names())
         for options in (['--index-from', '1M'], ['--pid', '2072'], ['--cpu', '1']):
             os.utime(index, (0, 0))
             run(pair.caches[1], *SCRIPT, *options, str(path))
             assert index.stat().st_mtime > 1, options  # it was used
-        room.put('a-3.index', 3 << 30, 0)
+        capacity.put('a-3.index', 3 << 30, 0)
         pair.index(path)
-        assert room.names() - stays == {made} and target.exists()
+        assert capacity.names() - stays == {made} and target.exists()
 
 
 def try_generated():
@@ -294,7 +294,7 @@ def try_more():
             pair.compare(path, [TIMES[0], THREADS[1]], [SCRIPT])
 
 
-def try_given():
+def try_passed():
     with tempfile.TemporaryDirectory() as name:
         pair = Pair(name)
         for path in RECORDINGS:
@@ -306,11 +306,11 @@ def try_given():
 def main():
     hermetic.settle()
     try_generated()
-    try_room()
+    try_capacity()
     if ALL:
         try_more()
         try_marks()
-        try_given()
+        try_passed()
 
 
 main()

@@ -68,8 +68,8 @@ def main():
 
         def lines(*options, fields='ip,sym,symoff,dso'):
             command = [perfile, 'script', '-F', fields, *options, recording]
-            said = subprocess.run(command, env=environment, stdout=subprocess.PIPE, text=True, check=True).stdout
-            return said.split('\n')
+            reply = subprocess.run(command, env=environment, stdout=subprocess.PIPE, text=True, check=True).stdout
+            return reply.split('\n')
 
         offset = here - outer
         frames = [f'\t{here:16x} innermost+0x{offset:x} (inlined)', f'\t{here:16x} inner+0x{offset:x} (inlined)',

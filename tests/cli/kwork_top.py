@@ -98,11 +98,11 @@ def main():
         def tids(*words):
             return [json.loads(line)['tid'] for line in run('plain', '--format', 'jsonl', *words)[0].splitlines()]
 
-        rows, told, _ = run('nested', '--format', 'json', '--columns', 'tid,comm,cpu,share,run_ns,irq_ns,softirq_ns')
+        rows, heard, _ = run('nested', '--format', 'json', '--columns', 'tid,comm,cpu,share,run_ns,irq_ns,softirq_ns')
         checks = (
             ('text', run('plain', '--stdio'), (TEXT, '', 0)), ('-n', run('plain', '--stdio', '-n', 'a'), (OF_A, '', 0)),
             ('table', json.loads(rows)['rows'], ROWS),
-            ('a run without an end', '1 runs of tasks have no end' in told, True),
+            ('a run without an end', '1 runs of tasks have no end' in heard, True),
             ('-s tid', tids('-s', 'tid'), [0, 0, 10, 11, 12]), ('-C', tids('-C', '1'), [11, 10, 0]),
             ('-k', run('plain', '--stdio', '-k', 'sched')[0].splitlines()[2], '%Cpu(s):  28.15% id,   0.00% hi,   0.00% si'),
             ('--pid', run('plain', '--pid', '10')[2], 2), ('--pid --stdio', run('plain', '--stdio', '--pid', '10')[2], 2),

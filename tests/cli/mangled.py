@@ -25,18 +25,18 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         names, broken = pathlib.Path(folder, 'names'), pathlib.Path(folder, 'libstdc++.so.6')
         names.write_text('ffffffff80000000 T _ZN3foo3barEv\nffffffff82000000 T _ZN3foo5otherEi\n')
-        shown, said = report(perfile, recording, names)
-        if 'foo::bar()' not in shown and NOTE in said:
+        shown, reply = report(perfile, recording, names)
+        if 'foo::bar()' not in shown and NOTE in reply:
             print('skipped: libstdc++: there is none')
             return 77
-        wrong = ['with it' for fact in ('foo::bar()' in shown, 'mangled' not in said, is_listed(perfile, 'on ')) if not fact]
+        wrong = ['with it' for fact in ('foo::bar()' in shown, 'mangled' not in reply, is_listed(perfile, 'on ')) if not fact]
         broken.write_text('no library')
         path = f'{folder}:{os.environ.get("LD_LIBRARY_PATH", "")}'
-        shown, said = report(perfile, recording, names, LD_LIBRARY_PATH=path)
-        facts = ('_ZN3foo3barEv' in shown, said.count('mangled') == 1, NOTE in said, is_listed(perfile, 'OFF', LD_LIBRARY_PATH=path))
+        shown, reply = report(perfile, recording, names, LD_LIBRARY_PATH=path)
+        facts = ('_ZN3foo3barEv' in shown, reply.count('mangled') == 1, NOTE in reply, is_listed(perfile, 'OFF', LD_LIBRARY_PATH=path))
         wrong += ['without it' for fact in facts if not fact]
     if wrong:
-        print(*wrong, shown, said, sep='\n')
+        print(*wrong, shown, reply, sep='\n')
     return 1 if wrong else 0
 
 

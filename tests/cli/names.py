@@ -116,10 +116,10 @@ def description():
 def renamed(data, names):
     """The recording with other names of its threads, in records and in what tracepoints kept, which have 8 or 16 bytes."""
     for name in sorted(filter(None, names), key=len, reverse=True):
-        for room in 16, 8:
-            if len(name) < room:
-                other = (name[:1] + RAW[:4] + b'\nFORGED')[:room - 1].ljust(room, b'\0')
-                data = re.sub(rb'(?<![\w/.:-])' + re.escape(name.ljust(room, b'\0')), lambda _: other, data)
+        for capacity in 16, 8:
+            if len(name) < capacity:
+                other = (name[:1] + RAW[:4] + b'\nFORGED')[:capacity - 1].ljust(capacity, b'\0')
+                data = re.sub(rb'(?<![\w/.:-])' + re.escape(name.ljust(capacity, b'\0')), lambda _: other, data)
     return data
 
 

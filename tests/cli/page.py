@@ -15,25 +15,25 @@ def main():
     perfile = pathlib.Path(sys.argv[1]).resolve()
     wrapper = os.environ.get('MESON_EXE_WRAPPER', '').split()
     with tempfile.TemporaryDirectory() as name:
-        place = pathlib.Path(name)
-        program = place / 'bin/perfile'
+        location = pathlib.Path(name)
+        program = location / 'bin/perfile'
         program.parent.mkdir()
         shutil.copy(perfile, program)
 
         def run(*words):
             environment = hermetic.environment(LD_LIBRARY_PATH=str(perfile.parent))
-            return subprocess.run([*wrapper, program, 'page', *words], cwd=place, env=environment, stdin=subprocess.DEVNULL, capture_output=True, check=False)
+            return subprocess.run([*wrapper, program, 'page', *words], cwd=location, env=environment, stdin=subprocess.DEVNULL, capture_output=True, check=False)
 
         done = run('-o', 'perfile.html')
-        assert done.returncode == 3 and b'./dev wasm' in done.stderr and not (place / 'perfile.html').exists(), done
+        assert done.returncode == 3 and b'./dev wasm' in done.stderr and not (location / 'perfile.html').exists(), done
         for position in POSITIONS:
-            (place / position).parent.mkdir(parents=True, exist_ok=True)
-            (place / position).write_bytes(CONTENT)
+            (location / position).parent.mkdir(parents=True, exist_ok=True)
+            (location / position).write_bytes(CONTENT)
             done = run('-o', 'perfile.html')
-            assert done.returncode == 0 and (place / 'perfile.html').read_bytes() == CONTENT, (position, done)
+            assert done.returncode == 0 and (location / 'perfile.html').read_bytes() == CONTENT, (position, done)
             assert run().stdout == CONTENT, position
-            (place / position).unlink()
-            (place / 'perfile.html').unlink()
+            (location / position).unlink()
+            (location / 'perfile.html').unlink()
         assert run('perf.data').returncode == 2
     print(f'{len(POSITIONS)} positions')
 

@@ -257,8 +257,8 @@ def check_exec(test):
 
 def check_damage(test):
     many = HEAD + mapped(7, BASE) + ''.join(sampled(7, BASE, time) for time in range(2, 12))
-    whole = test.record(many, '--pipe').stat().st_size
-    status, got, messages = test.pgo('--format', 'bolt', test.record(many, '--pipe', '--cut', str(whole - 400)))
+    entire = test.record(many, '--pipe').stat().st_size
+    status, got, messages = test.pgo('--format', 'bolt', test.record(many, '--pipe', '--cut', str(entire - 400)))
     counts = [int(line.split()[3]) for line in (got or '').splitlines()]
     test.check('a cut recording', (status, bool(counts) and 0 < max(counts) < 10, 'damaged' in messages), (1, True, True))
 

@@ -160,8 +160,8 @@ def test_options(folder):
     wait_until(output.exists)
     time.sleep(0.1)
     recorder.send_signal(signal.SIGINT)
-    said = recorder.communicate(timeout=60)[1]
-    expect('Ctrl-C' in said and recorder.returncode == 0, 'nothing that is named', (said, recorder.returncode))
+    reply = recorder.communicate(timeout=60)[1]
+    expect('Ctrl-C' in reply and recorder.returncode == 0, 'nothing that is named', (reply, recorder.returncode))
 
 
 def test_off_cpu(folder):
@@ -272,11 +272,11 @@ def test_losses(folder):
     done = run('record', '-e', 'cpu-clock', '-c', '20000', '-m', '1', '-g', '--fail-on-lost', '0.001', '-o', str(output),
                '--', 'sh', '-c', 'i=0; while [ $i -lt 60000 ]; do i=$((i+1)); done')
     records = run('dump', str(output)).stdout
-    told = re.findall(r' LOST_SAMPLES .*? lost=(\d+)', records)
-    if not told:
+    heard = re.findall(r' LOST_SAMPLES .*? lost=(\d+)', records)
+    if not heard:
         print('skipped: nothing was lost, or this kernel does not count for each event')
         return
-    lost = sum(map(int, told))
+    lost = sum(map(int, heard))
     expect(f'record: {lost:,} samples LOST' in done.stderr and done.returncode == 1, 'what is lost', (lost, done))
 
 
@@ -288,7 +288,7 @@ def test_delay(folder):
     shown = run('script', '-F', 'comm,dso,ip,time,sym', str(output)).stdout
     expect(done.returncode == 124 and samples(output) > 0 and 'perfile' not in shown, 'the names behind a delay', done)
     expect('(/' in shown and '[unknown])' not in shown, 'the mappings behind a delay', shown[:500])
-    begun = time.monotonic()
+    began = time.monotonic()
     done = run('record', '-D', '60000', '-e', 'cpu-clock', '-o', str(output), 'true')
     expect(done.returncode == 0 and 'delay' in done.stderr, 'a command that ends before the delay', done)
     runs = folder / 'delay.runs'
@@ -296,7 +296,7 @@ def test_delay(folder):
                                  f': >{runs}; exec sleep 60'], start_new_session=True)
     wait_until(runs.exists)
     recorder.send_signal(signal.SIGINT)
-    expect(end(recorder) == 128 + signal.SIGTERM and time.monotonic() - begun < 30, 'Ctrl-C before the delay is over')
+    expect(end(recorder) == 128 + signal.SIGTERM and time.monotonic() - began < 30, 'Ctrl-C before the delay is over')
 
 
 def known_share(path):
@@ -319,13 +319,13 @@ def wait_until(fact, seconds=30):
 def switched(folder, name, *more, signals=0, files=0):
     """The files of a recording of a command with children, in their order. It goes on until so many were there."""
     output, over, seen = folder / name, folder / f'{name}.over', set()
-    behind = output.resolve().name  # of a link, files have the name that it leads to
+    later = output.resolve().name  # of a link, files have the name that it leads to
     recorder = subprocess.Popen([PERFILE, 'record', '-e', EVENT, '-F', '5000', '-o', str(output), *more, '--', 'sh', '-c',
                                  f'{CHILD}; : >{over}.runs; until [ -e {over} ]; do {CHILD}; sleep 0.1; done; true'],
                                 stderr=subprocess.PIPE, text=True)
 
     def seen_files():
-        seen.update(folder.glob(f'{behind}.2*'))
+        seen.update(folder.glob(f'{later}.2*'))
         return len(seen)
 
     wait_until(pathlib.Path(f'{over}.runs').exists)
@@ -352,8 +352,8 @@ def test_switch_output(folder):
         expect(len(files) >= 2 and not (folder / name).exists(), f'{name}: as many files as there should be', files)
         for path in files:
             count = samples(path)
-            said = f'{path}: {count:,} sample'
-            expect(count >= 0 and said in message, f'{name}: each file is whole', (said, message))
+            reply = f'{path}: {count:,} sample'
+            expect(count >= 0 and reply in message, f'{name}: each file is whole', (reply, message))
             expect(count == 0 or known_share(path) > 0.99, f'{name}: each file has the names it needs', known_share(path))
     expect(len(made['most'][0]) == 2, 'only the newest files stay', made['most'][0])
     for option in ['--switch-output=3x', '--switch-output=0s', '--switch-output=', '--switch-max-files=3']:
@@ -395,10 +395,10 @@ def test_no_next_file(folder):
     """A file that cannot be called as it should stays what it is, and the recording ends."""
     for more in [], ['-z', '3']:
         name, over = 'n' * 245 + str(len(more)), folder / f'end.{len(more)}'
-        with open(folder / 'said', 'w+') as said:
+        with open(folder / 'said', 'w+') as reply:
             recorder = subprocess.Popen([PERFILE, 'record', '-e', 'cpu-clock', '-F', '2000', '-o', str(folder / name),
                                          '--switch-output', *more, '--', 'sh', '-c',
-                                         f'kill -USR2 $PPID; until [ -e {over} ]; do sleep 0.05; done; exit 3'], stderr=said)
+                                         f'kill -USR2 $PPID; until [ -e {over} ]; do sleep 0.05; done; exit 3'], stderr=reply)
             wait_until(lambda: 'stopped' in (folder / 'said').read_text())
             over.touch()
             recorder.wait(timeout=60)
@@ -619,17 +619,17 @@ def test_signals(folder):
 
 def test_early_signal(folder):
     """SIGUSR2 comes while options are looked at: by what is said of them, before anything is recorded."""
-    said, stderr = os.pipe()
+    reply, stderr = os.pipe()
 
-    def signal_when_said():
-        fcntl.fcntl(said, fcntl.F_SETOWN, os.getpid())
-        fcntl.fcntl(said, fcntl.F_SETSIG, signal.SIGUSR2)
-        fcntl.fcntl(said, fcntl.F_SETFL, os.O_ASYNC)
+    def signal_when_printed():
+        fcntl.fcntl(reply, fcntl.F_SETOWN, os.getpid())
+        fcntl.fcntl(reply, fcntl.F_SETSIG, signal.SIGUSR2)
+        fcntl.fcntl(reply, fcntl.F_SETFL, os.O_ASYNC)
 
     done = subprocess.run([PERFILE, 'record', '-z', '1', '-o', '-', '-e', 'cpu-clock', '--', 'sh', '-c', 'kill -USR2 $$'],
-                          stdout=subprocess.PIPE, stderr=stderr, preexec_fn=signal_when_said)
+                          stdout=subprocess.PIPE, stderr=stderr, preexec_fn=signal_when_printed)
     os.close(stderr)
-    with open(said, 'rb') as file:
+    with open(reply, 'rb') as file:
         words = file.read().decode()
     expect('compressed streams' in words, 'early SIGUSR2: something was said', words)
     expect(done.returncode == 128 + signal.SIGUSR2, 'early SIGUSR2: the recorder lives, its command can be ended', done.returncode)
@@ -724,30 +724,30 @@ def test_html(folder):
         expect(done.returncode == 2 and '--html' in done.stderr and not done.stdout, f'no page with {option[0]}', done)
 
 
-def test_nobody(folder):
+def test_no_reader(folder):
     level = int(pathlib.Path('/proc/sys/kernel/perf_event_paranoid').read_text())
     if os.geteuid() != 0 or level < 2:
         print('skipped: an ordinary user needs root and perf_event_paranoid 2')
         return
-    place = folder / 'nobody'
-    place.mkdir(mode=0o777)
-    place.chmod(0o777)
+    location = folder / 'nobody'
+    location.mkdir(mode=0o777)
+    location.chmod(0o777)
     folder.chmod(0o755)
     become = {'user': 65534, 'group': 65534}
     try:
-        done = run('record', '-e', 'cpu-clock', '-o', str(place / 'u.data'), 'true', **become)
+        done = run('record', '-e', 'cpu-clock', '-o', str(location / 'u.data'), 'true', **become)
     except PermissionError:
         print('skipped: an ordinary user cannot reach', PERFILE)
         return
     expect(done.returncode == 0 and 'only recording user space' in done.stderr, 'an ordinary user', done)
     expect('addresses of the kernel' not in done.stderr, 'an ordinary user misses no names of the kernel', done)
-    names = run('evlist', str(place / 'u.data')).stdout
+    names = run('evlist', str(location / 'u.data')).stdout
     expect(names == 'cpu-clock:u\n', 'an ordinary user: the event says what was recorded', names)
-    done = run('record', '-a', '-e', 'cpu-clock', '-o', str(place / 'a.data'), 'true', **become)
+    done = run('record', '-a', '-e', 'cpu-clock', '-o', str(location / 'a.data'), 'true', **become)
     expect(done.returncode == 3 and re.search(r'perf_event_paranoid \(now \d\) to 0$', done.stderr.strip()),
            'an ordinary user and everything', done)
     expect('only recording user space' not in done.stderr, 'an ordinary user and everything: not even user space', done)
-    expect(not (place / 'a.data').exists(), 'an ordinary user and everything: no file')
+    expect(not (location / 'a.data').exists(), 'an ordinary user and everything: no file')
 
 
 def look_around(folder, probe):
@@ -766,8 +766,8 @@ def test_cpus(folder):
     output = folder / 'cpus.data'
     done = run('record', '-q', '-C', '0', '-e', 'cpu-clock', '-o', str(output), 'true')
     expect(done.returncode == 0, '-C', done)
-    told = run('evlist', '-v', str(output)).stdout
-    expect('cpu-clock' in told and 'enable_on_exec' not in told, '-C is of everybody', told)
+    heard = run('evlist', '-v', str(output)).stdout
+    expect('cpu-clock' in heard and 'enable_on_exec' not in heard, '-C is of everybody', heard)
 
 
 def test_tasks_of_other_cpus(folder):
@@ -805,7 +805,7 @@ def main():
                      test_options, test_off_cpu, test_exclude_perf, test_for_a_time, test_how_to_end, test_not_started, test_numbers,
                      test_high_rate, test_losses, test_delay, test_switch_output, test_link, test_default_name, test_no_next_file,
                      test_overwrite, test_for, test_forks_at_the_start, test_forks_everywhere, test_control, test_signals, test_early_signal,
-                     test_cpus, test_tasks_of_other_cpus, test_limits, test_full_disk, test_repeat, test_html, test_nobody):
+                     test_cpus, test_tasks_of_other_cpus, test_limits, test_full_disk, test_repeat, test_html, test_no_reader):
             test(folder)
     print(f'{len(wrong)} wrong')
     sys.exit(bool(wrong))

@@ -96,16 +96,16 @@ class Setting:
 
 def what_holds(t):
     """What this kernel keeps from happening, by what the command says of it."""
-    said = t.run('info', '-v', RECORDING).stderr.decode()
+    reply = t.run('info', '-v', RECORDING).stderr.decode()
     listed = t.attempts('info', RECORDING, TRY_LIST='yes')[1].stderr.decode()
     known = set(re.findall('^can try (.*)$', listed, re.M))
     expect('all attempts are there', len(known) >= ATTEMPTS_MIN and FILES | POSSIBLE <= known, (len(known), FILES | POSSIBLE - known))
     held = set()
-    if 'does not restrict' not in said and 'no sandbox' not in said:
+    if 'does not restrict' not in reply and 'no sandbox' not in reply:
         held |= FILES | {'spawn', 'exec'}
-    if 'does not filter' not in said and 'no sandbox' not in said:
+    if 'does not filter' not in reply and 'no sandbox' not in reply:
         held |= known - FILES
-    return held, said.strip()
+    return held, reply.strip()
 
 
 def refusals(attempt):
@@ -163,11 +163,11 @@ def test_outputs(t):
         targets()
         reader = subprocess.Popen(['cat', t.ours / 'fifo'], stdout=subprocess.PIPE) if target == 'fifo' else None
         done = t.run(*words, '-o', target, *more, RECORDING)
-        told = re.sub(rb'\.\d+\.tmp|[0-9a-f]{8}\b', b'', done.stderr)
+        heard = re.sub(rb'\.\d+\.tmp|[0-9a-f]{8}\b', b'', done.stderr)
         text = reader.communicate(timeout=60)[0] if reader else b''
         files = {str(path.relative_to(t.ours)): path.is_file() and (path.read_bytes(), path.stat().st_mode)
                  for path in sorted(t.ours.rglob('*')) if not path.is_fifo()}
-        return done.returncode, done.stdout, told, text, files
+        return done.returncode, done.stdout, heard, text, files
 
     for words in (['script'], ['convert'], ['convert', '--mode', 'directory']):
         for target in ('new', 'old', './sub/../new', 'link', 'dangling', 'outside', '/dev/full', '/dev/null', '/dev/stdout', 'fifo',
@@ -281,12 +281,12 @@ def main():
     with hermetic.plain_folder() as name:
         folder = pathlib.Path(name).resolve()
         t = Setting(perfile, shutil.copy(shim, folder), folder)  # LD_PRELOAD cannot name paths with spaces
-        held, said = what_holds(t)
+        held, reply = what_holds(t)
         if not held:
-            print(f'this kernel has no sandbox: {said}')
+            print(f'this kernel has no sandbox: {reply}')
             sys.exit(77)
-        if said:
-            print(said)
+        if reply:
+            print(reply)
         leave_out_what_is_not_built(t)
         test_nothing_is_done(t, held)
         test_all_verbs_are_here(t)

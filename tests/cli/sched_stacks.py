@@ -30,7 +30,7 @@ def switch(time, before, after, chain, state=1):
     """From one (name, tid, priority) to another one; the chain is of numbers of NAMES, the leaf first, and other addresses."""
     raw = tracepoints.raw(SCHED, before[1], tracepoints.SWITCH,
                           (before[0], before[1], before[2], state, after[0], after[1], after[2]))
-    ips = [hex(BASE + place * 0x1000 + 16) if place in NAMES else str(place) for place in chain]
+    ips = [hex(BASE + location * 0x1000 + 16) if location in NAMES else str(location) for location in chain]
     ips = [str(KERNEL), *ips] if ips else []
     return (f'sample misc=1 ip={hex(BASE + 0x1010)} pid={before[1]} tid={before[1]} time={time}000000 cpu=0 period=1 '
             f'callchain={",".join([str(len(ips)), *ips])} {raw}')

@@ -269,9 +269,9 @@ def check_output(perfile, schemas, name, words):
 
 def prepare(perfile, folder, examples):
     """A damaged recording, a stream of samples without their events, whose loss has no offset, and a dataset."""
-    whole = (examples / 'demo.perf.data').read_bytes()
-    middle = len(whole) // 2
-    (folder / 'damaged.data').write_bytes(whole[:middle] + bytes(64) + whole[middle + 64:-5000])
+    entire = (examples / 'demo.perf.data').read_bytes()
+    middle = len(entire) // 2
+    (folder / 'damaged.data').write_bytes(entire[:middle] + bytes(64) + entire[middle + 64:-5000])
     sample = struct.pack('<IHHQQ', 9, 2, 24, 0, 0)
     (folder / 'no-events.data').write_bytes(struct.pack('<8sQ', b'PERFILE2', 16) + 3 * sample)
     served.run([perfile, 'export', '--format', 'parquet', '--partition', 'host', '-o', str(folder / 'set'), str(examples / 'demo.perf.data')], check=True)

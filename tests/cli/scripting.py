@@ -80,8 +80,8 @@ class Setting:
 
 def check_handlers(at):
     script = at.write('s.py', SCRIPT)
-    status, out, said = at.run('-s', script, '-i', at.recording, '--', 'a', '--b')
-    assert (status, out) == (0, EXPECTED), (status, out, said)
+    status, out, reply = at.run('-s', script, '-i', at.recording, '--', 'a', '--b')
+    assert (status, out) == (0, EXPECTED), (status, out, reply)
     with open(at.recording) as stdin:
         assert at.run('-s', script, '-i', '-', '--', 'a', '--b', stdin=stdin)[:2] == (0, EXPECTED)
     assert at.run('-s', script, '-i', at.recording, '--comms', 'nosuch')[1] == '\n'.join([
@@ -95,8 +95,8 @@ def check_handlers(at):
 def check_failures(at):
     """The exit status is the script's; nothing runs without a recording, and what is not there is named."""
     assert at.run('-s', at.write('f.py', 'import sys\nsys.exit(7)\n'), at.recording)[0] == 7
-    status, out, said = at.run('-s', at.write('e.py', 'def trace_begin(): 1 / 0\n'), at.recording)
-    assert status == 1 and 'ZeroDivisionError' in said, (status, said)
+    status, out, reply = at.run('-s', at.write('e.py', 'def trace_begin(): 1 / 0\n'), at.recording)
+    assert status == 1 and 'ZeroDivisionError' in reply, (status, reply)
     assert at.run('-s', 's.py', '-i', 'nosuch.data') == (1, '', 'perfile: nosuch.data: No such file or directory\n')
     assert at.run('-s', 'nosuch.py', at.recording)[0] == 2
     assert at.run('-g', 'perl', at.recording)[0] == 2
@@ -105,8 +105,8 @@ def check_failures(at):
 def check_generated(at):
     """What -g writes runs, with each field of the tracepoint."""
     assert at.run('-g', at.folder / 'made.py', at.recording) == (0, '', f'{at.folder}/made.py: handlers of 1 tracepoint\n')
-    status, out, said = at.run('-s', 'made.py', at.recording)
-    assert status == 0 and 'sched__sched_wakeup      3 00001.000000005        7 make                 comm=make, pid=42' in out, (out, said)
+    status, out, reply = at.run('-s', 'made.py', at.recording)
+    assert status == 0 and 'sched__sched_wakeup      3 00001.000000005        7 make                 comm=make, pid=42' in out, (out, reply)
     assert 'cpu-clock make addr=0, cpu=3' in out and '\t500020' in out, out
 
 

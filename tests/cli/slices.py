@@ -44,10 +44,10 @@ def main():
         cuts = [seconds((first + (last - first) * i // parts) // 1000 * 1000 + 7) for i in range(1, parts)]
         slices = [f'{a},{b}' for a, b in zip(['', *cuts], [*cuts, ''])]
         for view in SUMS:
-            whole = sums(view, path)
+            entire = sums(view, path)
             added = [sum(values) for values in zip(*(sums(view, path, '--time', one) for one in slices))]
-            assert added == whole, (name, view, SUMS[view], added, whole)
-            assert any(whole) or (name == 'offcpu-cs' and view != 'offcpu'), (name, view)
+            assert added == entire, (name, view, SUMS[view], added, entire)
+            assert any(entire) or (name == 'offcpu-cs' and view != 'offcpu'), (name, view)
 
 
 main()

@@ -282,9 +282,9 @@ def differences(perfile, assemble, one, folder):
     if 'recorded' in more:
         os.utime(recording, (more['recorded'],) * 2)
     got, notes = names(perfile, folder, recording, more.get('symfs', True))
-    said = [more['note']] if 'note' in more and more['note'] not in notes else []
-    said += [f'not: {more["no_note"]}'] if 'no_note' in more and more['no_note'] in notes else []
-    return [f'{name}: {got}\n  not {expected}'] * (got != expected) + [f'{name}: {notes!r}\n  without {text}' for text in said]
+    reply = [more['note']] if 'note' in more and more['note'] not in notes else []
+    reply += [f'not: {more["no_note"]}'] if 'no_note' in more and more['no_note'] in notes else []
+    return [f'{name}: {got}\n  not {expected}'] * (got != expected) + [f'{name}: {notes!r}\n  without {text}' for text in reply]
 
 
 def main():

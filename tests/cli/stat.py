@@ -117,9 +117,9 @@ def check_control(folder):
             for command in 'ping', 'enable', 'nonsense', 'disable', 'stop':
                 print(command, file=commands, flush=True)
         assert [answers.read(5) for _ in range(4)] == [b'ack\n\0'] * 4
-        said = process.stderr.read().splitlines()
+        reply = process.stderr.read().splitlines()
         answers.close()
-    assert said[0].startswith('perfile: stat: unknown control command "nonsense"') and 'page-faults' in said[1], said
+    assert reply[0].startswith('perfile: stat: unknown control command "nonsense"') and 'page-faults' in reply[1], reply
 
 
 def check_threads():

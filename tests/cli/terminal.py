@@ -108,7 +108,7 @@ def lines_are_paged(text):
     return bool(text) and all(line.startswith('P:') for line in text.splitlines())
 
 
-def test_who_pages(t):
+def test_pages(t):
     for arguments in (['report', 'good'], ['script', 'good'], ['dump', 'good'], ['info', 'good'], ['check', 'good'],
                       ['help', 'script'], ['flame', '--help'], ['--pager', 'flame', '--format', 'folded', 'good'],
                       ['flame', '--paginate', '--format', 'folded', 'good']):
@@ -188,9 +188,9 @@ def test_missing_pager(t):
 
 
 def test_environment(t):
-    for given, wanted in ({}, 'LESS=FRSX'), ({'LESS': '-i'}, 'LESS=-R -i'):
-        status, text = t.run('info', 'good', PAGER='env', **given)
-        expect(f'{given} becomes {wanted}', status == 0 and wanted in text.splitlines() and 'LV=-c' in text, text)
+    for supplied, wanted in ({}, 'LESS=FRSX'), ({'LESS': '-i'}, 'LESS=-R -i'):
+        status, text = t.run('info', 'good', PAGER='env', **supplied)
+        expect(f'{supplied} becomes {wanted}', status == 0 and wanted in text.splitlines() and 'LV=-c' in text, text)
     if shutil.which('less', path='/usr/bin:/bin'):
         status, text = t.run('--pager', 'evlist', 'good', columns=120)
         expect('less ends at once where all fits', status == 0 and 'cpu-clock' in text, text)
@@ -245,15 +245,15 @@ def test_interrupt(t):
 
 def slow_readers(t, *cases):
     """(exit status, terminal, output) of each command. All are read after a while: the work takes long enough for a bar."""
-    begun = []
+    began = []
     for arguments, rest in cases:
         mine, theirs = os.pipe()
-        begun.append((mine, *t.start(*arguments, output=theirs, **rest)))
+        began.append((mine, *t.start(*arguments, output=theirs, **rest)))
         os.close(theirs)
-    for mine, _, _ in begun:
+    for mine, _, _ in began:
         select.select([mine], [], [], TIMEOUT_SECONDS)
     time.sleep(0.8)
-    for mine, process, control in begun:
+    for mine, process, control in began:
         with open(mine, 'rb') as output:
             text = output.read()
         yield (*finish(process, control), text)
@@ -423,7 +423,7 @@ def main():
         folder = pathlib.Path(name)
         make_recordings(assemble, folder)
         t = Terminal(perfile, folder)
-        for test in (test_who_pages, test_report_fits, test_messages_fit, test_counts_fit, test_status, test_missing_pager, test_environment, test_colors, test_interrupt,
+        for test in (test_pages, test_report_fits, test_messages_fit, test_counts_fit, test_status, test_missing_pager, test_environment, test_colors, test_interrupt,
                      test_progress, test_progress_of_a_stream, test_files, test_recordings_are_not_shown,
                      test_files_of_columns_are_not_shown, test_reports_of_columns_are_refused_first, test_pictures_are_written, test_open):
             test(t)

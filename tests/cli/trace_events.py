@@ -108,7 +108,7 @@ def check_lines(path):
     assert 'only one of them can be shown' in wrong.stderr, wrong
 
 
-def check_at_once(path, whole):
+def check_at_once(path, entire):
     """The end of the second round makes the first one final; its lines come although the pipe stays open."""
     data = path.read_bytes()
     process = subprocess.Popen([PERFILE, 'trace', '-i', '-'], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
@@ -119,7 +119,7 @@ def check_at_once(path, whole):
     assert waiting.select(60), 'nothing was printed before the end of the pipe'
     first = os.read(process.stdout.fileno(), 1 << 16).decode()
     rest, errors = process.communicate()
-    assert process.returncode == 0 and first == CALLS and first + rest.decode() == whole, (first, rest, errors)
+    assert process.returncode == 0 and first == CALLS and first + rest.decode() == entire, (first, rest, errors)
 
 
 def check_end_of_handler(folder):

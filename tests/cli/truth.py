@@ -17,7 +17,7 @@ import hermetic
 PERFILE, WAITS, WORKS = map(hermetic.runnable, sys.argv[1:])
 WITHIN = 0.02
 SLACK_NS = 50_000  # of each wait: what is between the clocks and the switch
-LEAST_NS = 2_000_000  # of all waits of a kind: file systems in memory have nothing to wait for
+MIN_NS = 2_000_000  # of all waits of a kind: file systems in memory have nothing to wait for
 # How the switches are recorded, and whether each wait is seen from its begin to its end
 SOURCES = {
     'switches of all CPUs': ['record', '-q', '-a', '-g', '-e', 'sched:sched_switch,sched:sched_waking'],
@@ -70,7 +70,7 @@ def check_waits(folder, what, how, attempts=3):
     wrong = []
     for name, count, ns in (line.split() for line in done.stdout.splitlines()):
         seen, measured, count, ns = *found.get(name, (0, 0)), int(count), int(ns)
-        if ns < LEAST_NS:
+        if ns < MIN_NS:
             continue
         close = abs(measured - ns) <= WITHIN * ns + SLACK_NS * count
         if name == 'planted_sync': # writing to the disk also takes time on the CPU

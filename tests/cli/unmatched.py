@@ -45,10 +45,10 @@ REPORT = {
 }
 # of other verbs: what is said of a recording of tests/data, or '' where something is left
 OTHERS = {
-    **{f'sched {view}{stdio} {filters} sched-tiny1': said
+    **{f'sched {view}{stdio} {filters} sched-tiny1': reply
        for view in ('timehist', 'latency', 'map', 'summary', 'cpu')
        for stdio in (('', ' --stdio') if view in ('timehist', 'latency', 'map') else ('',))
-       for filters, said in {'--time 1,2': 'no samples in the time range "1,2"', '--cpu 9': 'no samples on CPU 9',
+       for filters, reply in {'--time 1,2': 'no samples in the time range "1,2"', '--cpu 9': 'no samples on CPU 9',
                              '--comms nosuch': 'no samples of a thread named "nosuch"; there are',
                              '--time 0,1': ''}.items()},
     'offcpu --time 1,2 offcpu-cs': 'no samples in the time range "1,2"', 'offcpu --time 4236,4238 offcpu-cs': '',
@@ -94,10 +94,10 @@ def main():
             for verb in VERBS:
                 if file == 'pipe' and verb.startswith('cut'):
                     continue
-                for filters, (said, some) in FILTERS.items():
+                for filters, (reply, some) in FILTERS.items():
                     status, _, error = run(*verb.split(), *filters.split(), file)
-                    wanted = f'perfile: {file}: {said}\n' if said else ''
-                    if said is None: # the filters of report come one after the other
+                    wanted = f'perfile: {file}: {reply}\n' if reply else ''
+                    if reply is None: # the filters of report come one after the other
                         wanted = f'perfile: {file}: ' + ('no samples of a thread named "gzip"; there are sort\n'
                                                          if 'report' in verb else 'no sample passes all filters at once\n')
                     nothing = verb.startswith('flame') and not some
@@ -107,22 +107,22 @@ def main():
                 status, _, error = run(*verb.split(), '-e', 'page-fault', file)
                 expect(f'{verb} -e page-fault {file}', status == 2 and 'unknown event "page-fault"; did you mean '
                        'page-faults? (valid: cpu-clock:u page-faults)' in error, (status, error))
-        for filters, said in REPORT.items():
+        for filters, reply in REPORT.items():
             status, _, error = run('report', *filters.split(), 'file')
-            expect(f'report {filters}', status == 0 and error.startswith(f'perfile: file: {said}') and
+            expect(f'report {filters}', status == 0 and error.startswith(f'perfile: file: {reply}') and
                    error.count('\n') == 1, (status, error))
-        for words, said in OTHERS.items():
+        for words, reply in OTHERS.items():
             *words, recording = words.split()
             path = str(DATA / f'{recording}.perf.data')
             status, _, error = run(*words, path)
-            told = [line for line in error.splitlines() if ': no samples ' in line or ': no system call ' in line]
-            expect(f'{words} {recording}', status == 0 and len(told) == bool(said) and
-                   (not said or told[0].startswith(f'perfile: {path}: {said}')), (status, error))
-        for (filters, statement), said in QUERIES.items():
+            heard = [line for line in error.splitlines() if ': no samples ' in line or ': no system call ' in line]
+            expect(f'{words} {recording}', status == 0 and len(heard) == bool(reply) and
+                   (not reply or heard[0].startswith(f'perfile: {path}: {reply}')), (status, error))
+        for (filters, statement), reply in QUERIES.items():
             status, _, error = run('query', *filters.split(), statement, 'file')
             if 'has no SQLite' in error:
                 break
-            expect(f'query {filters} {statement}', status == 0 and error == (f'perfile: file: {said}\n' if said else ''),
+            expect(f'query {filters} {statement}', status == 0 and error == (f'perfile: file: {reply}\n' if reply else ''),
                    (status, error))
         for short in SHORT:
             status, text, error = run('report', '--format', 'csv', '--sort', 'comm', '--symbols', short, 'file')

@@ -141,9 +141,9 @@ def test_called_perf(folder):
 def test_depth(folder):
     """As many frames as are asked for, also more than the kernel has; what is left out is said."""
     output = folder / 'depth.data'
-    for frames, is_said in (10, True), (500, False):
+    for frames, is_reported in (10, True), (500, False):
         done = run(PERFILE, 'record', '-o', output, '-g', '--kernel-maxstack', frames, *EVENT, '--', DEEP, '0.3')
-        expect(('with more frames than' in done.stderr) == is_said, f'{frames} frames', done.stderr)
+        expect(('with more frames than' in done.stderr) == is_reported, f'{frames} frames', done.stderr)
 
 
 def test_sizes(folder):
@@ -163,8 +163,8 @@ def test_continued(folder):
         done = run(PERFILE, 'record', '-o', output, '--call-graph', 'auto,256', *EVENT, '--', program, '0.4')
         count, broken = stacks(output)
         expect(count and len(broken) == (count if program == DEEP else 0), f'copies of 256 bytes of {program}', (count, len(broken)))
-        said = re.search(r' cut \(deep \d+; --call-graph auto,65528 copies more\)$', done.stderr, re.M)
-        expect(bool(said) == (program == DEEP), f'what is reported of {program}', done.stderr)
+        reply = re.search(r' cut \(deep \d+; --call-graph auto,65528 copies more\)$', done.stderr, re.M)
+        expect(bool(reply) == (program == DEEP), f'what is reported of {program}', done.stderr)
 
 
 def test_bare(folder):

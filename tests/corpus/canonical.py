@@ -2,7 +2,7 @@
 """Long texts of the corpus are kept as their first lines and one digest for each further LINES_PER_DIGEST lines."""
 import hashlib, json
 
-WHOLE_LINES = 300
+COMPLETE_LINES = 300
 LINES_PER_DIGEST = 32
 # what the decoder of the corpus says beyond the format
 REMARKS = {'error', 'warning', 'warnings', 'file', 'file_size', 'payload_off', 'data_src_bits', 'oracle_error'}

@@ -47,8 +47,8 @@ def member_names(value, names):
 
 def shortened(lines, digested):
     """The lines that are kept, and of the others the number and the digests; None where there are no others."""
-    rest = digested[canonical.WHOLE_LINES:]
-    head = b''.join(line + b'\n' for line in lines[:canonical.WHOLE_LINES])
+    rest = digested[canonical.COMPLETE_LINES:]
+    head = b''.join(line + b'\n' for line in lines[:canonical.COMPLETE_LINES])
     return head, ' '.join([str(len(rest)), *canonical.digests(rest)]).encode() + b'\n' if rest else None
 
 

@@ -73,7 +73,7 @@ def objects(text):
     return [one for one in found if 'type' in one or one.get('kind') == 'header']
 
 
-def compare_whole_samples(expected, got):
+def compare_complete_samples(expected, got):
     """Of damaged recordings: what could be read there must be read here."""
     here = {(one.get('offset'), bool(one.get('compressed'))): one for one in got if one.get('type') == 'SAMPLE'}
     for one in expected:
@@ -90,7 +90,7 @@ def compare_dump(perfile, recording, folder, broken):
         return NOTHING
     expected, got = objects(text), objects(run(perfile, 'dump', '--format', 'json', recording))
     if broken:
-        return compare_whole_samples(expected, got)
+        return compare_complete_samples(expected, got)
     for number, (a, b) in enumerate(zip(expected, got), 1):
         found = difference(a, b)
         if found:

@@ -262,7 +262,7 @@ def check(shop, recording):
     if not expected.samples:
         common.same('empty', graph.row('totals'), {'samples': 0})
         return f'empty; {check_annotate(graph, path)}'
-    need('it is said what is missing', 'cannot hold times' in shop.said)
+    need('it is said what is missing', 'cannot hold times' in shop.reply)
     check_totals(graph, expected)
     functions = 0
     if not expected.hostile:

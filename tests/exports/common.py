@@ -375,13 +375,13 @@ class Workshop:
     def export(self, recording, form, *options, suffix=''):
         """The file that was written."""
         path = self.folder / f'{recording.name}.{form}{suffix}'
-        _, self.said = self.run('export', '--format', form, *options, *recording.options, '-o', path, recording.path)
+        _, self.reply = self.run('export', '--format', form, *options, *recording.options, '-o', path, recording.path)
         return path
 
     def export_together(self, recordings, form, *options):
         """The file that was written of several recordings, which are found the same way."""
         path = self.folder / f'together.{form}'
-        _, self.said = self.run('export', '--format', form, *options, *recordings[0].options, '-o', path,
+        _, self.reply = self.run('export', '--format', form, *options, *recordings[0].options, '-o', path,
                                 *[recording.path for recording in recordings])
         return path
 

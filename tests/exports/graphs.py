@@ -24,7 +24,7 @@ def made_apart():
     return ''.join(lines)
 
 
-def made_nobody():
+def made_none():
     """Samples that say neither when nor of whom they are."""
     lines = ['attr type=0 config=3 sample_type=IP|PERIOD sample_id_all=1 name="cache-misses, \\x22all\\x22"\n']
     return ''.join(lines + [f'sample misc=1 ip=0xffffffff8100{1 + i % 3}010 period={7 + i}\n' for i in range(9)])
@@ -51,7 +51,7 @@ def recordings(shop):
     yield common.Recording('recursion', shop.make('recursion', made_recursion()), *kernel)
     yield common.Recording('apart', shop.make('apart', made_apart()), *kernel)
     yield common.Recording('joined', shop.make('joined', made_joined()), *kernel)
-    yield common.Recording('nobody', shop.make('nobody', made_nobody()), *kernel)
+    yield common.Recording('nobody', shop.make('nobody', made_none()), *kernel)
 
 
 def check_all(check):

@@ -117,7 +117,7 @@ class Decoded:
             need(identity not in seen, 'two samples of one identity')
             seen.add(identity)
             self.used['stacks'].add(sample.stack)
-            frames = [list(self.lines(place)) for place in self.tables.stacks[sample.stack].locations]
+            frames = [list(self.lines(location)) for location in self.tables.stacks[sample.stack].locations]
             yield frames, self.attributes(sample.attributes), [value % (1 << 64) for value in sample.values], sample.times
 
     def all_samples(self):
@@ -136,7 +136,7 @@ class Decoded:
                 count = len(times) if times and not kind else sum(values) if kind == 'samples' else 0
                 sample = common.Sample(
                     (event or self.types[0]) if kind else self.types[number],
-                    [line[0] for place in frames for line in place], count, 0 if kind else sum(values),
+                    [line[0] for location in frames for line in location], count, 0 if kind else sum(values),
                     sum(values) if kind == 'weight' else 0, self_function=frames[0][-1][0],
                     thread=(attributes.get('process.pid'), attributes.get('thread.id'), attributes.get('thread.name', '')))
                 sample.cpu = attributes.get('cpu.logical_number')
@@ -159,7 +159,7 @@ def check_made(shop, recording, decoded, expected):
         need(sorted(decoded.seen_times) == [1700000000000000000 + i * 1000000 for i in range(40)], 'times')
         need(decoded.resource['host.name'] == 'machine' and decoded.frame_types == {'kernel'}, decoded.resource)
     elif recording.name in ('demo', 'events', 'names'):
-        need(not decoded.seen_times and 'the times of samples are left out' in shop.said, 'times without a wall clock')
+        need(not decoded.seen_times and 'the times of samples are left out' in shop.reply, 'times without a wall clock')
     if recording.name == 'events':
         need(decoded.profiles[0].period == 5000 and decoded.facts == {'perfile.lost_samples': 12}, decoded.facts)
     if recording.name == 'empty':
@@ -177,7 +177,7 @@ def check_together(shop):
     recordings = [known[name] for name in ('kernel', 'events', 'kernel')]
     decoded = Decoded(shop.export_together(recordings, 'otlp').read_bytes())
     samples = decoded.all_samples()
-    need('1 of 3 recordings does not say' in shop.said, shop.said)
+    need('1 of 3 recordings does not say' in shop.reply, shop.reply)
     need([each.get('host.name') for each in decoded.resources] == ['machine', None], decoded.resources)
     need(len(set(decoded.recordings)) == 2 and None not in decoded.recordings, decoded.recordings)
     sums = collections.Counter()
@@ -208,7 +208,7 @@ def check(shop, recording):
     data = shop.export(recording, 'otlp').read_bytes()
     decoded = Decoded(data)
     samples = decoded.all_samples()
-    elsewhere = 'reports at the one that was interrupted' in shop.said
+    elsewhere = 'reports at the one that was interrupted' in shop.reply
     common.compare(expected, samples, ('totals', 'stacks', 'threads', 'functions', *([] if elsewhere else ['reported'])))
     if not recording.hostile:
         for key in 'cpu', 'cgroup':

@@ -94,7 +94,7 @@ class Decoded:
         for sample in self.profile.samples:
             need(len(sample.values) == len(self.types), f'{len(sample.values)} values of {len(self.types)} types')
             self.used.update(sample.locations)
-            frames = [line for place in sample.locations for line in self.lines[place]]
+            frames = [line for location in sample.locations for line in self.lines[location]]
             labels = self.labels(sample)
             first, end = self.event_of(sample)
             row = tuple(sample.locations), tuple(sorted(labels.items())), first
@@ -126,7 +126,7 @@ def check_made(shop, recording, decoded, expected):
     if recording.name == 'kernel':
         need(profile.time == 1700000000000000000, f'time {profile.time}')
         need(profile.duration == 39000000, f'duration {profile.duration}')
-        need('pprof does not store the times of samples' in shop.said, shop.said)
+        need('pprof does not store the times of samples' in shop.reply, shop.reply)
     else:
         need(profile.time == 0 or recording.name not in ('events', 'empty', 'demo'), f'time {profile.time}')
     if recording.name == 'events':
@@ -151,10 +151,10 @@ def check_pprof(path, expected, decoded):
                               text=True, check=False)
         need(done.returncode == 0, f'{command}: {done.stderr}')
         need('symbolization' not in done.stderr, done.stderr)
-        said = re.search(r'of (-?[\d.]+)[a-z]* total', done.stdout)
+        reply = re.search(r'of (-?[\d.]+)[a-z]* total', done.stdout)
         at = [each for each, _ in decoded.types].index(name)
         total = sum(sample.values[at] for sample in decoded.profile.samples)
-        need(said and float(said[1]) == total or not total, f'{name}: {said and said[0]} instead of {total}')
+        need(reply and float(reply[1]) == total or not total, f'{name}: {reply and reply[0]} instead of {total}')
 
 
 def pprof():
@@ -164,8 +164,8 @@ def pprof():
     if not shutil.which('go'):
         return None
     command = ['go', 'tool', 'pprof']
-    said = subprocess.run([*command, '-h'], capture_output=True, text=True, check=False).stderr
-    return command if '-sample_index' in said else None
+    reply = subprocess.run([*command, '-h'], capture_output=True, text=True, check=False).stderr
+    return command if '-sample_index' in reply else None
 
 
 def check(shop, recording):
@@ -175,7 +175,7 @@ def check(shop, recording):
     data = path.read_bytes()
     decoded = Decoded(data)
     samples = list(decoded.samples())
-    elsewhere = 'reports at the one that was interrupted' in shop.said
+    elsewhere = 'reports at the one that was interrupted' in shop.reply
     common.compare(expected, samples, ('totals', 'stacks', 'threads', 'functions', *([] if elsewhere else ['reported'])))
     if not recording.hostile:
         for key in 'cpu', 'cgroup':

@@ -111,7 +111,7 @@ def check_merged(shop, recording, expected):
     samples = list(samples_of(file, expected.units))
     doubled = [common.Sample(s.event, s.frames, 2, 2 * s.values[1], thread=s.thread) for s in expected.samples]
     common.same('of two', by(samples, lambda s: s.event), by(doubled, lambda s: s.event))
-    need('it is said', 'added up' in shop.said and 'added up' in file['name'])
+    need('it is said', 'added up' in shop.reply and 'added up' in file['name'])
     for profile in file['profiles']:
         stacks = [tuple(stack) for stack in profile['samples']]
         need(f'{profile["name"]}: each stack once', len(set(stacks)) == len(stacks))
@@ -130,7 +130,7 @@ def check(shop, recording):
         return 'empty'
     compare(shop, recording, samples)
     check_units(file, expected)
-    need('it is said what is missing', 'cannot hold build ids' in shop.said)
+    need('it is said what is missing', 'cannot hold build ids' in shop.reply)
     if not expected.hostile:
         check_order(shop, recording, file, expected.units)
         check_merged(shop, recording, expected)

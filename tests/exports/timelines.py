@@ -47,7 +47,7 @@ def together(shop, form, options=()):
     recordings = [common.Recording(f'part{number}', shop.make(f'part{number}', text), *options)
                   for number, text in enumerate(texts)]
     path = shop.export_together(recordings, form)
-    common.need('1 of 3 recordings does not say what the wall-clock time was' in shop.said, shop.said)
+    common.need('1 of 3 recordings does not say what the wall-clock time was' in shop.reply, shop.reply)
     return path, recordings, (0, lead, 0)
 
 

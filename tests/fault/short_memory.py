@@ -61,7 +61,7 @@ def make_recording(folder, assemble, compiler, kind=''):
     return recording
 
 
-Result = collections.namedtuple('Result', 'status allocations bytes places text said')
+Result = collections.namedtuple('Result', 'status allocations bytes places text reply')
 
 
 class Command:
@@ -75,31 +75,31 @@ class Command:
 
     def run(self, attempts):
         """The results: that with enough memory, then that of each attempt: see short_memory.c."""
-        with tempfile.TemporaryFile('w+') as asked, tempfile.TemporaryFile('w+', errors='replace') as told:
-            asked.writelines(f'{number} {behind} {limit}\n' for number, behind, limit in [(0, 0, 0), *attempts])
+        with tempfile.TemporaryFile('w+') as asked, tempfile.TemporaryFile('w+', errors='replace') as heard:
+            asked.writelines(f'{number} {later} {limit}\n' for number, later, limit in [(0, 0, 0), *attempts])
             asked.flush()
-            files = [asked.fileno(), told.fileno()]
+            files = [asked.fileno(), heard.fileno()]
             subprocess.run(self.arguments, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, pass_fds=files,
                            env={**self.environment, 'SHORT_MEMORY': ','.join(map(str, files))})
-            told.seek(0)
-            lines = [line.split(' ', 5) for line in told.read().split('\n')[:-1]]
+            heard.seek(0)
+            lines = [line.split(' ', 5) for line in heard.read().split('\n')[:-1]]
         return [Result(*map(int, line[:3]), *line[3:]) for line in lines]
 
     def attempts(self, every, index):
         """Numbers of allocations, with those behind them and without, and limits of the address space."""
-        count, room = self.right.allocations, self.right.bytes
+        count, capacity = self.right.allocations, self.right.bytes
         step = 1 if every or count <= FEW else max(1, count // POINTS)
-        numbers = [(number, behind, 0) for number in range(1 + index % step, count + 1, step) for behind in (0, 1)]
-        return numbers if self.library else numbers + [(0, 0, limit) for limit in range(PAGE, room, max(PAGE, room // (LIMITS if every else SOME_LIMITS)))]
+        numbers = [(number, later, 0) for number in range(1 + index % step, count + 1, step) for later in (0, 1)]
+        return numbers if self.library else numbers + [(0, 0, limit) for limit in range(PAGE, capacity, max(PAGE, capacity // (LIMITS if every else SOME_LIMITS)))]
 
     def wrong(self, result):
         """None, or what is wrong."""
         if result.status == self.right.status and result.text == '=' or result.text == '-':
             return None
-        if result.status == NO_MEMORY and result.text in '=<' and result.said:
+        if result.status == NO_MEMORY and result.text in '=<' and result.reply:
             return None
         text = {'=': 'the same text', '<': 'a part of the text', '!': 'other text'}[result.text]
-        return f'status {result.status} with {text}: {result.said[:100]}'
+        return f'status {result.status} with {text}: {result.reply[:100]}'
 
 
 def try_all(name, command, attempts):

@@ -59,16 +59,16 @@ def closed_output(command):
 
 def file_too_large(command, folder):
     """A limit on the size of files, as a quota: what stood at the place before is still there, and nothing beside it."""
-    place = os.path.join(folder, 'out')
-    with open(place, 'w') as file:
+    location = os.path.join(folder, 'out')
+    with open(location, 'w') as file:
         file.write('before')
 
     def limit():
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
         resource.setrlimit(resource.RLIMIT_FSIZE, (16, 16))
 
-    result = run(command + ['--output', place], preexec_fn=limit)
-    with open(place) as file:
+    result = run(command + ['--output', location], preexec_fn=limit)
+    with open(location) as file:
         untouched = file.read() == 'before' and os.listdir(folder) == ['out']
     expect('%s -o FILE over the limit' % command[1:-1], result.returncode == 4 and untouched, result)
 

@@ -31,7 +31,7 @@ SHOW = ['--show-%s-events' % name for name in
         ('task', 'mmap', 'switch', 'namespace', 'lost', 'round', 'bpf', 'cgroup', 'text-poke')]
 # what lies on this machine must not matter
 NO_SYMBOLS = ['--symfs', '/nonexistent', '--kallsyms', '/dev/null']
-SOUND = object()  # a recording that is not damaged
+VALID = object()  # a recording that is not damaged
 RUNS = [
     ['info', '--count'],
     ['info', '--format', 'json'],
@@ -57,7 +57,7 @@ RUNS = [
     ['cut', '-o', '-', '--time', '10%-90%', '--every', '3'],
     ['cut', '-o', '-', '--comms', 'sh,prime,perf', '--cpu', '0'],
     ['cut', '-o', '/dev/null', '--no-sync', '--mode', 'file', '--samples', '5'],
-    ['merge', '-o', '-', SOUND],
+    ['merge', '-o', '-', VALID],
     ['anonymize', '-o', '-', '--key', 'key'],
     ['inject', '-o', '-', '-b', '-s', '--symfs', '/nonexistent'],
 ]
@@ -98,7 +98,7 @@ def mutate_once(data, other, chance):
         start = chance.choice(records_of(other)[1])[0]
         data[offset:offset + size] = other[start:start + chance.choice([8, size, 4096])]
     else:
-        width, place = {
+        width, location = {
             'word': (8, chance.randrange(0, len(data), 8)),
             'header': (8, chance.randrange(8, 112, 8)),
             'size': (2, offset + 6),
@@ -107,8 +107,8 @@ def mutate_once(data, other, chance):
         value = chance.choice(INTERESTING + [len(data), len(data) - 8, chance.getrandbits(64)])
         piece = struct.pack(order + 'Q', value & (1 << 64) - 1)
         piece = piece[-width:] if order == '>' else piece[:width]
-        if place + width <= len(data):
-            data[place:place + width] = piece
+        if location + width <= len(data):
+            data[location:location + width] = piece
 
 
 def mutate(data, other, seed):
@@ -146,7 +146,7 @@ def run(command, stdin, options):
         UBSAN_OPTIONS='halt_on_error=1:print_stacktrace=1:exitcode=%d' % SANITIZER_STATUS)
     child = subprocess.Popen(command, stdin=stdin, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env=environment,
                              start_new_session=True)
-    said, late = b'', False
+    reply, late = b'', False
     end = time.monotonic() + options.timeout
     with child.stderr:
         # the end of a pipe wakes us at once; wait() with a time limit would sleep for longer than most runs take
@@ -154,13 +154,13 @@ def run(command, stdin, options):
             more = os.read(child.stderr.fileno(), 65536)
             if not more:
                 break
-            said = (said + more)[:2048]
+            reply = (reply + more)[:2048]
         else:
             late = True
             os.killpg(child.pid, signal.SIGKILL)
     _, status, used = os.wait4(child.pid, 0)
     child.returncode = os.waitstatus_to_exitcode(status)
-    return None if late else child.returncode, used.ru_maxrss << 10, said.decode('utf-8', 'replace')
+    return None if late else child.returncode, used.ru_maxrss << 10, reply.decode('utf-8', 'replace')
 
 
 def judge(status, peak, size, options):
@@ -184,22 +184,22 @@ def try_mutant(number, sources, options):
         file.write(mutant)
         file.flush()
         for arguments in options.runs:
-            command = [options.perfile, *[{None: options.fields, SOUND: sources[0][0]}.get(a, a) for a in arguments]]
+            command = [options.perfile, *[{None: options.fields, VALID: sources[0][0]}.get(a, a) for a in arguments]]
             from_pipe = arguments[-1] == '-'
             cat = subprocess.Popen(['cat', file.name], stdout=subprocess.PIPE) if from_pipe else None
             server = None if from_pipe else served.server_of(options.perfile, seconds=options.timeout + 1, kind='silent')
             if server:
-                status, peak, said = server.run(command[1:] + [file.name])
-                status, said = None if status == -signal.SIGALRM else status, said[:2048].decode('utf-8', 'replace')
+                status, peak, reply = server.run(command[1:] + [file.name])
+                status, reply = None if status == -signal.SIGALRM else status, reply[:2048].decode('utf-8', 'replace')
             else:
-                status, peak, said = run(command if from_pipe else command + [file.name],
+                status, peak, reply = run(command if from_pipe else command + [file.name],
                                          cat.stdout if cat else subprocess.DEVNULL, options)
             if cat:
                 cat.stdout.close()
                 cat.wait()
             finding = judge(status, peak, len(mutant), options)
             if finding:
-                findings.append((' '.join(command[1:]), finding, said))
+                findings.append((' '.join(command[1:]), finding, reply))
     if findings and options.keep:
         with open(os.path.join(options.keep, 'mutant-%d.perf.data' % number), 'wb') as kept:
             kept.write(mutant)
@@ -208,8 +208,8 @@ def try_mutant(number, sources, options):
 
 def known_fields(perfile):
     """All of ALL_FIELDS that this build has."""
-    told = subprocess.run([perfile, 'help', 'script'], capture_output=True, text=True).stdout
-    known = told.replace('|', ' ').split()
+    heard = subprocess.run([perfile, 'help', 'script'], capture_output=True, text=True).stdout
+    known = heard.replace('|', ' ').split()
     return ','.join(field for field in ALL_FIELDS.split(',') if field in known)
 
 
@@ -239,8 +239,8 @@ def judge_all(options):
     bad = 0
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
         for number, path, findings in pool.map(lambda n: try_mutant(n, sources, options), numbers):
-            for command, finding, said in findings:
-                print('mutant %d of %s: perfile %s %s\n%s' % (number, path, command, finding, said), flush=True)
+            for command, finding, reply in findings:
+                print('mutant %d of %s: perfile %s %s\n%s' % (number, path, command, finding, reply), flush=True)
             bad += bool(findings)
     own = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss << 10
     if options.rss and own > limit_of(0):

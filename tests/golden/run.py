@@ -34,10 +34,10 @@ FLAVOURS = {
     'big-compressed': ['--compressed', '--big-endian'],
 }
 HEADER_RECORDS = {'HEADER_ATTR', 'HEADER_FEATURE', 'HEADER_TRACING_DATA', 'HEADER_BUILD_ID', 'EVENT_UPDATE'}
-PLACES = {'offset', 'container', 'compressed', 'captured_s', 'data_offset', 'data_bytes'}
+SITES = {'offset', 'container', 'compressed', 'captured_s', 'data_offset', 'data_bytes'}
 # of info, and of script --header
-PLACE_LINES = re.compile(r'captured  |data  +[0-9]|# (captured on|data offset|data size|feat offset)')
-HEADER_PLACES = {'file_size', 'attrs', 'data', 'feature_table', 'byte_order', 'mode'}
+SITE_LINES = re.compile(r'captured  |data  +[0-9]|# (captured on|data offset|data size|feat offset)')
+HEADER_SITES = {'file_size', 'attrs', 'data', 'feature_table', 'byte_order', 'mode'}
 HERE = pathlib.Path(__file__).resolve().parent
 TIMEOUT_SECONDS = 60
 
@@ -67,9 +67,9 @@ def read_golden(text):
     return '\n'.join(description) + '\n', parts
 
 
-def without_places(line):
+def without_sites(line):
     found = json.loads(line)
-    places = HEADER_PLACES if found.get('kind') == 'header' else PLACES
+    places = HEADER_SITES if found.get('kind') == 'header' else SITES
     if 'record_offset' in found: # AUXTRACE has an `offset` of its own
         places = {'record_offset'}
     return without_zeros({name: value for name, value in found.items() if name not in places})
@@ -98,8 +98,8 @@ def tidy_dump(lines, flavour, header):
     """The records of the description, or the first line."""
     lines = [line for line in lines if line]
     if header:
-        return [json.dumps(without_places(lines[0]), ensure_ascii=False)]
-    records = [without_places(line) for line in lines[1:]]
+        return [json.dumps(without_sites(lines[0]), ensure_ascii=False)]
+    records = [without_sites(line) for line in lines[1:]]
     if 'pipe' in flavour:
         while records and records[0]['type'] in HEADER_RECORDS:
             records.pop(0)
@@ -131,7 +131,7 @@ def run(perfile, command, flavour, recording):
     if out and not out[-1]:
         out.pop()
     if arguments[0] in ('info', 'script'):
-        out = [line for line in out if not PLACE_LINES.match(line)]
+        out = [line for line in out if not SITE_LINES.match(line)]
     if as_text:
         out = [without_offsets(line) for line in out]
     elif arguments[0] == 'dump' and done.returncode < 2:
@@ -139,7 +139,7 @@ def run(perfile, command, flavour, recording):
     elif arguments[0] == 'report' and 'json' in arguments:
         out = [json.dumps(without_recording('\n'.join(out)), ensure_ascii=False)]
     elif '--format' in arguments and not {'csv', 'folded'} & set(arguments):
-        out = [json.dumps(without_places(line), ensure_ascii=False) for line in out]
+        out = [json.dumps(without_sites(line), ensure_ascii=False) for line in out]
     err = done.stderr.decode('utf-8', 'backslashreplace').replace(str(recording), 'FILE').splitlines()
     if arguments[0] == 'check':
         out = [re.sub(r'\b[0-9]{1,9} records? and', '# records and', without_offsets(line)) for line in out]

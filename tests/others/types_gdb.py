@@ -226,7 +226,7 @@ def verdicts_of(program, answers, folder, given='/dev/null', arguments=''):
 
 def main():
     hermetic.settle()
-    perfile, assemble, count, given, *programs = sys.argv[1:]
+    perfile, assemble, count, supplied, *programs = sys.argv[1:]
     if not shutil.which('gdb'):
         print('skipped: gdb: it is not installed')
         sys.exit(SKIPPED)
@@ -237,7 +237,7 @@ def main():
             step = max(1, len(answers) // int(count))
             chosen = dict(list(answers.items())[::step][:int(count)])
             asked = {at: [answer] for at, answer in chosen.items()}
-            verdicts = verdicts_of(program.resolve(), asked, pathlib.Path(name), given)
+            verdicts = verdicts_of(program.resolve(), asked, pathlib.Path(name), supplied)
         counts = collections.Counter(verdict for _, (verdict,) in verdicts.values())
         counts['not reached'] = len(chosen) - len(verdicts)
         print(program.name, dict(counts))

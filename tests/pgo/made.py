@@ -64,11 +64,11 @@ class Debug:
     ADDRESS, DATA2, DATA4, DATA8, STRING, REF4, OFFSET = 0x01, 0x05, 0x06, 0x07, 0x08, 0x13, 0x17
     NAME, LOW, HIGH, LINES, INLINE, ORIGIN, RANGES, CALL_LINE, DECLARED, DISCRIMINATOR = 0x03, 0x11, 0x12, 0x10, 0x20, 0x31, 0x55, 0x59, 0x3b, 0x2136
     # tag, has children, attributes
-    UNIT, ABSTRACT, WHOLE, SPLIT, INLINED = range(1, 6)
+    UNIT, ABSTRACT, COMPLETE, SPLIT, INLINED = range(1, 6)
     KINDS = {
         UNIT: (0x11, 1, ((NAME, STRING), (LINES, OFFSET), (LOW, ADDRESS), (HIGH, DATA8))),
         ABSTRACT: (0x2e, 0, ((NAME, STRING), (DECLARED, DATA2), (INLINE, DATA2))),
-        WHOLE: (0x2e, 1, ((NAME, STRING), (DECLARED, DATA2), (LOW, ADDRESS), (HIGH, DATA8))),
+        COMPLETE: (0x2e, 1, ((NAME, STRING), (DECLARED, DATA2), (LOW, ADDRESS), (HIGH, DATA8))),
         SPLIT: (0x2e, 1, ((NAME, STRING), (DECLARED, DATA2), (RANGES, OFFSET))),
         INLINED: (0x1d, 1, ((ORIGIN, REF4), (LOW, ADDRESS), (HIGH, DATA8), (CALL_LINE, DATA2), (DISCRIMINATOR, DATA4))),
     }
@@ -117,7 +117,7 @@ class Debug:
 
     def function(self, name, line, ranges, calls, origins):
         if len(ranges) == 1:
-            entry = self.entry(self.WHOLE, name, line, *self.range_of(*ranges[0]))
+            entry = self.entry(self.COMPLETE, name, line, *self.range_of(*ranges[0]))
         else:
             entry = self.entry(self.SPLIT, name, line, self.add_ranges(ranges))
         return entry + self.inlined(calls, origins) + b'\0'

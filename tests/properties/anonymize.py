@@ -184,8 +184,8 @@ def uncompressed(perfile, path, folder):
 
 def needles(secret):
     """The secret as it stands, cut as the formats cut it, and turned by byte swapping."""
-    whole = secret.encode()
-    return {whole[i:i + 6] for i in range(len(whole) - 5)} | {whole[i:i + 6][::-1] for i in range(len(whole) - 5)}
+    entire = secret.encode()
+    return {entire[i:i + 6] for i in range(len(entire) - 5)} | {entire[i:i + 6][::-1] for i in range(len(entire) - 5)}
 
 
 def check_planted(perfile, assemble, folder):
@@ -256,7 +256,7 @@ def tree(perfile, path):
     def number(kind, name):
         return names.setdefault((kind, name), len(names))
 
-    def place(address, pid, mode):
+    def location(address, pid, mode):
         if address is None or address >= MARKERS or address < 4096:
             return address
         order = [-1, pid] if mode == 1 or address >= 1 << 63 else [pid, -1]
@@ -288,13 +288,13 @@ def tree(perfile, path):
             spaces[-1].add(o['addr'], o['len'], o['name'], 0)
         elif kind == 'SAMPLE':
             pid = o.get('pid', 0)
-            frames, now = [place(o.get('ip'), pid, mode)], mode
+            frames, now = [location(o.get('ip'), pid, mode)], mode
             for address in o.get('callchain', {}).get('ips', []):
                 if address in (2**64 - 128, 2**64 - 512, 2**64 - 32, 2**64 - 2176, 2**64 - 2560):
                     now = 1 if address in (2**64 - 128, 2**64 - 32, 2**64 - 2176) else 2
-                frames.append(place(address, pid, now))
+                frames.append(location(address, pid, now))
             for branch in o.get('branch_stack', {}).get('entries', []):
-                frames += [place(branch['from'], pid, mode), place(branch['to'], pid, mode)]
+                frames += [location(branch['from'], pid, mode), location(branch['to'], pid, mode)]
             result[(number('comm', comms.get(o.get('tid'))), o['event'], mode, o.get('cpu'), o.get('period'),
                     tuple(frames))] += 1
     return result
@@ -418,11 +418,11 @@ def opens(perfile, path):
     return served.run([perfile, 'info', '--format', 'json', path], timeout=TIMEOUT_SECONDS).returncode in (0, 1)
 
 
-def check_recording(perfile, source, vocabulary, folder, whole):
+def check_recording(perfile, source, vocabulary, folder, entire):
     target = folder / 'made'
     name = str(source)
     anonymize(perfile, source, target)
-    samples = check_tree(perfile, source, target, name) if whole else 0
+    samples = check_tree(perfile, source, target, name) if entire else 0
     return samples, check_words(perfile, source, target, vocabulary, folder, name)
 
 

@@ -73,13 +73,13 @@ def check(perfile, path, sort, more):
     theirs = [(event, level, weighs[-1], weighs[-2]) for event, level, weighs, _ in seen]
     if mine != theirs:
         return len(seen), wrong + [what + 'JSON differs from CSV']
-    last, told_apart = {}, len({event['event'] for event in page['events']}) == len(page['events'])
+    last, distinguished = {}, len({event['event'] for event in page['events']}) == len(page['events'])
     for event, level, weighs, line in seen:
         last = {at: entry for at, entry in last.items() if at <= level and entry[0] == event}
         if level > 1 and (level - 1 not in last or
                           keys(last[level - 1][2], levels[level - 2]) != keys(line, levels[level - 2])):
             wrong.append(what + f'{line} is not below its entry')
-        if level in last and (level > 1 or told_apart) and float(last[level][1][0]) < float(weighs[0]):
+        if level in last and (level > 1 or distinguished) and float(last[level][1][0]) < float(weighs[0]):
             wrong.append(what + f'{line} is heavier than the one before')
         last[level] = event, weighs, line
     _, text = run(perfile, 'report', '-H', '--stdio', '--no-group', *usual, '-s', sort, path)

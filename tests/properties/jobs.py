@@ -63,8 +63,8 @@ def main():
     hermetic.settle()
     words = sys.argv[1:]
     tasks = {'--samples': SAMPLES, '--events': EVENTS}.get(words[0], TASKS)
-    perfile, *given = words if tasks is TASKS else words[1:]
-    recordings = given or of_corpus()
+    perfile, *supplied = words if tasks is TASKS else words[1:]
+    recordings = supplied or of_corpus()
     wrong = printed = 0
     with tempfile.TemporaryDirectory() as cache:
         environment = hermetic.environment(XDG_CACHE_HOME=cache)

@@ -114,8 +114,8 @@ def ways(perfile, path):
 def check_parts(perfile, profiles, path):
     if pathlib.Path(path).name in NO_PARTS or reads_groups(perfile, path):
         return 0
-    whole, checked = run(profiles, 'content', path, path), 0
-    for way in ways(perfile, path) if whole else ():
+    entire, checked = run(profiles, 'content', path, path), 0
+    for way in ways(perfile, path) if entire else ():
         with tempfile.TemporaryDirectory() as folder:
             if run(perfile, 'cut', '-q', '--no-sync', '--limit-parts', str(PARTS_MAX), '--split', way, path, '-o',
                    f'{folder}/%.data') is None:
@@ -124,8 +124,8 @@ def check_parts(perfile, profiles, path):
             if len(parts) < 2:
                 continue
             merged = run(profiles, 'content', path, *parts)
-            if merged != whole:
-                more = set(merged.splitlines()) ^ set(whole.splitlines())
+            if merged != entire:
+                more = set(merged.splitlines()) ^ set(entire.splitlines())
                 raise AssertionError(f'{path}: {len(parts)} parts by {way} are not the whole: {sorted(more)[:4]}')
             checked += 1
     return checked

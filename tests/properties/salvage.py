@@ -128,8 +128,8 @@ class Library:
             process.stdin.close()
             return f'salvages ended with {process.wait()}', '', ''
         status, *sizes = map(int, head)
-        said, printed = (process.stdout.read(size).decode() for size in sizes)
-        return status, printed, said
+        reply, printed = (process.stdout.read(size).decode() for size in sizes)
+        return status, printed, reply
 
     def script(self, path):
         return self.ask('script', path)
@@ -154,10 +154,10 @@ class Salvage:
         self.perfile, self.tool, self.path = perfile, tool, path
         self.files = records_of(path)
         self.faults = []
-        status, self.whole, errors = self.script(path)
+        status, self.entire, errors = self.script(path)
         expected = {record.key for records, _ in self.files.values() for record in records if record.key}
-        if status != 0 or errors or not expected <= set(self.whole) or not self.whole:
-            self.faults.append(f'itself: status {status}, {len(self.whole)} samples: {errors}')
+        if status != 0 or errors or not expected <= set(self.entire) or not self.entire:
+            self.faults.append(f'itself: status {status}, {len(self.entire)} samples: {errors}')
         self.is_pipe = path.is_file() and path.read_bytes()[8] == 16
         self.inflated = self.read_inflated()
 
@@ -231,7 +231,7 @@ class Salvage:
                 del data[self.files[''][1]:]
                 data[48:56] = bytes(8)
                 data[72:104] = bytes(32)
-            yield Damage('killed', '', change, set(self.whole), True)
+            yield Damage('killed', '', change, set(self.entire), True)
 
     def cut(self, count, chance):
         for name, (records, end) in self.files.items():
@@ -241,8 +241,8 @@ class Salvage:
                 keep = self.keys(lambda record: record.offset + record.size <= at, name)
                 def change(data, at=at):
                     del data[at:]
-                whole_stream = at in bounds and (name or self.is_pipe)
-                yield Damage(f'cut {name} at {at}', name, change, keep, not whole_stream)
+                entire_stream = at in bounds and (name or self.is_pipe)
+                yield Damage(f'cut {name} at {at}', name, change, keep, not entire_stream)
 
     def sizes(self, records_count, sizes_count, chance):
         for name, (records, _) in self.files.items():

@@ -26,7 +26,7 @@ RECORDINGS = 40  # of the corpus, unless all are asked for
 DESCRIBE = {"FINISHED_ROUND", "HEADER_ATTR", "HEADER_EVENT_TYPE", "HEADER_TRACING_DATA", "HEADER_BUILD_ID",
             "HEADER_FEATURE", "COMPRESSED", "COMPRESSED2"}
 # where a record stands
-PLACE = {"offset", "record_offset", "container", "compressed", "file"}
+SITE = {"offset", "record_offset", "container", "compressed", "file"}
 WRAPPER = os.environ.get("MESON_EXE_WRAPPER", "").split()
 
 
@@ -45,7 +45,7 @@ def records(perfile, path):
         if "error" in record:
             return None
         if record.get("type") not in DESCRIBE:
-            found[json.dumps({k: v for k, v in record.items() if k not in PLACE}, sort_keys=True)] += 1
+            found[json.dumps({k: v for k, v in record.items() if k not in SITE}, sort_keys=True)] += 1
     return found
 
 

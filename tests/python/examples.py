@@ -42,8 +42,8 @@ class Examples(unittest.TestCase):
         self.assertEqual(self.run_in(EXAMPLES / 'hot_functions.py', binding.DEMO).splitlines(), lines)
 
     def test_damage(self):
-        whole = self.folder / 'perf.data'
-        whole.write_bytes(whole.read_bytes()[:20000])
+        entire = self.folder / 'perf.data'
+        entire.write_bytes(entire.read_bytes()[:20000])
         lines = self.run_in(EXAMPLES / 'damage.py', 'perf.data', 'repaired').splitlines()
         self.assertRegex(lines[0], r'^\d+ records, \d+ samples, 8 bytes lost$')
         self.assertRegex(lines[-1], r'^\d+ records are in repaired$')

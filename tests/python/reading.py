@@ -300,7 +300,7 @@ class Errors(unittest.TestCase):
         first, second = recording.table('samples'), recording.table('events')
         self.assertEqual((len(list(second)), len(list(first))), (2, 314))
 
-    def test_nobody_closes(self):
+    def test_no_one_closes(self):
         """Everything may be forgotten in any order."""
         for _ in range(20):
             recording = perfile.open(binding.DEMO)
@@ -348,14 +348,14 @@ class Signals(unittest.TestCase):
         for call in (lambda recording: recording.profile(), lambda recording: list(recording.table('functions')),
                      lambda recording: recording.write(io.BytesIO(), 'dump')):
             receive, send = os.pipe()
-            begun, ended = threading.Event(), threading.Event()
+            began, ended = threading.Event(), threading.Event()
 
             def feed():
                 with open(send, 'wb') as pipe:
                     try:
                         pipe.write(stream[:20000])
                         pipe.flush()
-                        begun.wait()
+                        began.wait()
                         time.sleep(0.05)  # it waits for more by then
                         os.kill(os.getpid(), signal.SIGINT)
                         while not ended.is_set():
@@ -367,10 +367,10 @@ class Signals(unittest.TestCase):
             feeder.start()
             try:
                 with perfile.open(receive) as recording, self.assertRaises(KeyboardInterrupt):
-                    begun.set()
+                    began.set()
                     call(recording)
             finally:
-                begun.set()
+                began.set()
                 ended.set()
                 os.close(receive)
                 feeder.join()

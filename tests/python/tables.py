@@ -130,9 +130,9 @@ class Streams(unittest.TestCase):
         capsule = table.__arrow_c_stream__()
         get = ctypes.pythonapi.PyCapsule_GetPointer
         get.restype, get.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
-        given = abi.ArrowArrayStream.from_address(get(capsule, b'arrow_array_stream'))
-        taken = abi.ArrowArrayStream.from_buffer_copy(given)
-        given.release = type(given.release)()
+        supplied = abi.ArrowArrayStream.from_address(get(capsule, b'arrow_array_stream'))
+        taken = abi.ArrowArrayStream.from_buffer_copy(supplied)
+        supplied.release = type(supplied.release)()
         return taken, abi, ctypes
 
     def test_stream_outlives_its_recording(self):
@@ -163,7 +163,7 @@ class Streams(unittest.TestCase):
             taken.release(ctypes.byref(taken))
             self.assertEqual(len(list(table)), 314)
 
-    def test_capsules_that_nobody_takes(self):
+    def test_unused_capsules(self):
         arrow = binding.importlib.import_module('perfile._arrow')
         with perfile.open(binding.DEMO) as recording:
             table = recording.table('samples')

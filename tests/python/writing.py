@@ -45,22 +45,22 @@ class Writing(unittest.TestCase):
 
     def test_a_recording_that_grows_is_followed(self):
         write(self.path, 5)
-        whole = self.path.read_bytes()
-        with perfile.open(whole) as recording:
+        entire = self.path.read_bytes()
+        with perfile.open(entire) as recording:
             last = list(recording.records())[-1]
         growing = self.path.with_name('growing.data')
-        growing.write_bytes(whole[:last.offset])
+        growing.write_bytes(entire[:last.offset])
         asked = []
 
         def follow():
-            asked.append(growing.write_bytes(whole))
+            asked.append(growing.write_bytes(entire))
             return len(asked) < 2
         with perfile.open(growing, follow=follow) as recording:
-            self.assertEqual(len(list(recording.records())), len(list(perfile.open(whole).records())))
+            self.assertEqual(len(list(recording.records())), len(list(perfile.open(entire).records())))
 
         def fail():
             raise KeyError('mine')
-        growing.write_bytes(whole[:last.offset])
+        growing.write_bytes(entire[:last.offset])
         with perfile.open(growing, follow=fail) as recording, self.assertRaises(KeyError):
             list(recording.records())
 

@@ -24,8 +24,8 @@ class Flat:
         require(at + self.bytes <= len(data), 'a table ends behind its buffer')
 
     def member(self, field):
-        place = 4 + 2 * field
-        step = struct.unpack_from('<H', self.data, self.list + place)[0] if place < self.size else 0
+        location = 4 + 2 * field
+        step = struct.unpack_from('<H', self.data, self.list + location)[0] if location < self.size else 0
         require(step < self.bytes, 'a member lies outside of its table')
         return self.at + step if step else None
 
@@ -170,17 +170,17 @@ class Table:
         require(kind == 1 and [field.text(0) for field in head.tables(1)] == names, 'it begins with another schema')
         batches, dictionaries = footer.structs(3, 'qiiq'), footer.structs(2, 'qiiq')
         texts = {}
-        for place in dictionaries:
-            self.read_dictionary(place, texts)
+        for location in dictionaries:
+            self.read_dictionary(location, texts)
         used = {field.dictionary if field.dictionary is not None else field.children[0].dictionary
                 for field in self.fields if field.children or field.dictionary is not None} - {None}
         require(used == set(texts), 'dictionaries that nobody has, or that are missing')
         self.values = {name: [] for name in names}
-        for place in batches:
-            self.read_batch(place, texts)
-        for place in batches + dictionaries:
-            require(place[0] == at, 'something stands between the messages')
-            at = place[0] + place[1] + place[3]
+        for location in batches:
+            self.read_batch(location, texts)
+        for location in batches + dictionaries:
+            require(location[0] == at, 'something stands between the messages')
+            at = location[0] + location[1] + location[3]
         require(at == start - 8, 'something stands behind the messages')
 
     def message(self, at):
@@ -192,13 +192,13 @@ class Table:
         end = at + 8 + size + body
         return message.number(1, 'B'), message.table(2), self.data[at + 8 + size:end], end
 
-    def placed(self, place, wanted):
-        kind, head, body, end = self.message(place[0])
-        require(kind == wanted and end == place[0] + place[1] + place[3] and place[2] == 0, 'a message lies elsewhere')
+    def placed(self, location, wanted):
+        kind, head, body, end = self.message(location[0])
+        require(kind == wanted and end == location[0] + location[1] + location[3] and location[2] == 0, 'a message lies elsewhere')
         return head, body
 
-    def read_dictionary(self, place, texts):
-        head, body = self.placed(place, 2)
+    def read_dictionary(self, location, texts):
+        head, body = self.placed(location, 2)
         id, batch = head.number(0, 'q'), Batch(head.table(1), body)
         require(not head.number(2, 'B') and id not in texts, 'a dictionary comes twice')
         count, nulls = next(batch.nodes)
@@ -209,8 +209,8 @@ class Table:
         require(len(set(texts[id])) == count, 'a dictionary has a text twice')
         batch.finish()
 
-    def read_batch(self, place, texts):
-        head, body = self.placed(place, 3)
+    def read_batch(self, location, texts):
+        head, body = self.placed(location, 3)
         batch = Batch(head, body)
         for field in self.fields:
             values = batch.column(field, texts)

@@ -75,9 +75,9 @@ def compare(table, values_of, facts, expected, page):
         if found != values:
             at = next((i for i, (a, b) in enumerate(zip(found, values)) if a != b), min(len(found), len(values)))
             return f'{name}: row {at} differs: {str(found[at:at + 1])[:200]}, not {str(values[at:at + 1])[:200]}'
-        told = facts(name)
-        if told['type'] != type or told['unit'] != column['unit'] or told['doc'] != column.get('doc', told['doc']):
-            return f'{name}: it is said to be {told}'
+        heard = facts(name)
+        if heard['type'] != type or heard['unit'] != column['unit'] or heard['doc'] != column.get('doc', heard['doc']):
+            return f'{name}: it is said to be {heard}'
     if json.loads(table.facts['perfile.losses']) != page['losses'] or json.loads(table.facts['perfile.recording']) != page['recording'] \
             or table.facts['perfile.view'] != page['view']:
         return f'what is said of the table differs: {table.facts}'

@@ -88,11 +88,11 @@ def check_check(compacting):
     for at in range(20, 400, 40):
         if not compacting.stopped(at) or not (compacting.work / '_perfile/joining').exists():
             continue
-        told = compacting.run('dataset', 'check', compacting.work)
-        expect(f'stopped at {at}: check says {told.stdout}', told.returncode == 1 and 'unfinished' in told.stdout)
+        heard = compacting.run('dataset', 'check', compacting.work)
+        expect(f'stopped at {at}: check says {heard.stdout}', heard.returncode == 1 and 'unfinished' in heard.stdout)
         compacting.run('dataset', 'check', '--remove', compacting.work)
-        told = compacting.run('dataset', 'check', compacting.work)
-        expect(f'stopped at {at}: --remove leaves {told.stdout}', told.returncode == 0 and compacting.seen() == right)
+        heard = compacting.run('dataset', 'check', compacting.work)
+        expect(f'stopped at {at}: --remove leaves {heard.stdout}', heard.returncode == 0 and compacting.seen() == right)
         done += 1
     expect('nothing was left anywhere', done)
 
@@ -111,7 +111,7 @@ def check_open_folder(compacting):
     compacting.again()
     folder = next((compacting.work / 'frames').iterdir())
     names, opened = sorted(os.listdir(folder)), os.open(folder, os.O_RDONLY)
-    compacting.compact(STOP_BEHIND='1')
+    compacting.compact(STOP_AFTER='1')
     expect('the first folder is not replaced', sorted(os.listdir(folder)) != names)
     expect('files of the old folder are removed at once', sorted(os.listdir(opened)) == names)
     os.close(opened)
@@ -120,7 +120,7 @@ def check_open_folder(compacting):
 def check_late(compacting):
     """Where there are no locks, somebody may have added a recording to a folder after it was replaced: it is not lost."""
     compacting.again()
-    compacting.compact(STOP_BEHIND=str(len(TABLES)))  # samples are the last
+    compacting.compact(STOP_AFTER=str(len(TABLES)))  # samples are the last
     folder, = (compacting.work / 'samples').iterdir()
     old = compacting.work / '_perfile/joining' / folder.relative_to(compacting.work)
     expect('samples were not replaced', old.exists() and len(list(folder.iterdir())) < len(list(old.iterdir())))

@@ -44,10 +44,10 @@ class Dataset:
         expect(f'{self.folder.name}: status {done.returncode}, not {status}: {done.stderr}', done.returncode == status)
         return done.stderr
 
-    def verb(self, what, *options, status=0, said=False):
+    def verb(self, what, *options, status=0, reply=False):
         done = subprocess.run([self.perfile, 'dataset', what, *options, str(self.folder)], capture_output=True, text=True)
         expect(f'dataset {what}: status {done.returncode}, not {status}: {done.stdout}{done.stderr}', done.returncode == status)
-        return done.stderr if said else done.stdout
+        return done.stderr if reply else done.stdout
 
     def files(self, table='*', below=''):
         return sorted((self.folder / below).glob(f'{table}/**/*.parquet'))
@@ -182,9 +182,9 @@ def check_checked_meanwhile(perfile, unzstd, folder, recordings):
                     break
                 except OSError:
                     pass  # check is not there yet
-        said = checking.stdout.read()
-    expect(f'what came in meanwhile is removed, or said to be wrong: {said}', set(dataset.files()) == before and marker.stem not in said)
-    expect(f'check did not wait: {said}', len(pipes) == 2 and said.count('damaged') == 2 and marker.exists())
+        reply = checking.stdout.read()
+    expect(f'what came in meanwhile is removed, or said to be wrong: {reply}', set(dataset.files()) == before and marker.stem not in reply)
+    expect(f'check did not wait: {reply}', len(pipes) == 2 and reply.count('damaged') == 2 and marker.exists())
 
 
 def check_resumed(perfile, unzstd, folder, recordings):
@@ -212,8 +212,8 @@ def check_resumed(perfile, unzstd, folder, recordings):
 
 def check_damage(perfile, unzstd, folder, recordings):
     cut, junk = folder / 'cut.data', folder / 'junk.data'
-    whole = pathlib.Path(recordings[0]).read_bytes()
-    cut.write_bytes(whole[:len(whole) * 2 // 3])
+    entire = pathlib.Path(recordings[0]).read_bytes()
+    cut.write_bytes(entire[:len(entire) * 2 // 3])
     junk.write_bytes(b'no recording at all' * 9)
     dataset = Dataset(perfile, unzstd, folder / 'damage')
     text = dataset.add(recordings[1], cut, junk, status=1)
@@ -293,49 +293,49 @@ def check_unfinished(dataset):
     os.utime(link, (old, old), follow_symlinks=False)
     with open(dataset.folder / '_perfile/adding' / other, 'w') as lock:  # that recording is being added
         fcntl.lockf(lock, fcntl.LOCK_EX)
-        said = dataset.verb('compact', said=True)
+        reply = dataset.verb('compact', reply=True)
     expect('half a marker stays', not any(path.exists() for path in markers))
-    expect(f'the number of files is missing: {said}', 'removed 5 unfinished files of commands that were killed' in said)
+    expect(f'the number of files is missing: {reply}', 'removed 5 unfinished files of commands that were killed' in reply)
     expect('others are removed, or not all', {path.name for path in dataset.hidden() if path.parent == folder} == {*kept, link.name})
     for name in (*kept, link.name):
         (folder / name).unlink()
     (dataset.folder / '_perfile/adding' / other).unlink(missing_ok=True)
-    expect('nothing was left, and that is said', 'unfinished' not in dataset.verb('compact', said=True))
+    expect('nothing was left, and that is said', 'unfinished' not in dataset.verb('compact', reply=True))
     expect('files of the dataset changed', dataset.state() == state)
 
 
 def check_found(dataset):
     """What is wrong with a dataset is told."""
     path = dataset.files('samples')[0]
-    whole = path.read_bytes()
-    path.write_bytes(whole[:-1])
+    entire = path.read_bytes()
+    path.write_bytes(entire[:-1])
     expect('a cut file is not named', path.name in dataset.verb('check', status=1))
     path.unlink()
     expect('a missing file is not named', 'samples' in dataset.verb('check', status=1))
-    path.write_bytes(whole)
+    path.write_bytes(entire)
     dataset.verb('check')
 
 
 def check_flips(dataset):
     """One bit of any file: whatever it is in, it is found, and no file that has it is joined with others."""
     for number, path in enumerate(sorted(path for path in dataset.folder.rglob('*') if path.is_file() and path.name not in ('lock', 'placing'))):
-        whole = path.read_bytes()
-        at = number * 1000003 % len(whole)
-        path.write_bytes(whole[:at] + bytes([whole[at] ^ 1 << number % 8]) + whole[at + 1:])
+        entire = path.read_bytes()
+        at = number * 1000003 % len(entire)
+        path.write_bytes(entire[:at] + bytes([entire[at] ^ 1 << number % 8]) + entire[at + 1:])
         done = subprocess.run([dataset.perfile, 'dataset', 'check', dataset.folder], capture_output=True)
         expect(f'a bit at {at} of {path} is not found: {done.returncode}', done.returncode in (1, 3) and done.stdout + done.stderr)
-        path.write_bytes(whole)
+        path.write_bytes(entire)
     dataset.verb('check')
 
 
 def check_damaged_not_joined(dataset, recordings):
     dataset.add(*recordings[:2])
     path = dataset.files('samples')[0]
-    whole = path.read_bytes()
-    path.write_bytes(whole[:100] + bytes([whole[100] ^ 1]) + whole[101:])
+    entire = path.read_bytes()
+    path.write_bytes(entire[:100] + bytes([entire[100] ^ 1]) + entire[101:])
     dataset.verb('compact', status=1)
     expect('a damaged file was joined', path.exists())
-    path.write_bytes(whole)
+    path.write_bytes(entire)
     dataset.verb('check')
 
 

@@ -66,17 +66,17 @@ def check_kept(dataset, paths):
 def check_marker(dataset, path):
     """A marker of another version, or one that was damaged."""
     marker = dataset.folder / '_perfile/recordings' / digest(path)
-    whole, files = marker.read_bytes(), [file for file in dataset.files() if file.stem == marker.name]
-    for content in whole.replace(b'state valid', b'state other'), whole[:-1], b'':
+    entire, files = marker.read_bytes(), [file for file in dataset.files() if file.stem == marker.name]
+    for content in entire.replace(b'state valid', b'state other'), entire[:-1], b'':
         marker.write_bytes(content)
         found = dataset.verb('check', '--remove', status=1)
         expect(f'files of a bad marker are removed: {found}', all(file.exists() for file in files) and marker.read_bytes() == content)
         expect(f'the marker is not named: {found}', str(marker) in found)
-        said = dataset.verb('compact', status=1, said=True)
-        expect(f'compact says nothing of it: {said}', 'markers that cannot be read: 1' in said)
+        reply = dataset.verb('compact', status=1, reply=True)
+        expect(f'compact says nothing of it: {reply}', 'markers that cannot be read: 1' in reply)
         expect('compact joins files of a bad marker', all(file.exists() for file in files))
         dataset.add(path)
-        expect('adding does not write it anew', marker.read_bytes() == whole)
+        expect('adding does not write it anew', marker.read_bytes() == entire)
     dataset.verb('check')
 
 

@@ -219,17 +219,17 @@ def values_of(column, page, dictionary):
     require(others == [RLE, RLE], 'levels have an unknown encoding')
     repeated, at = levels(page.plain, 0, count, int(column.is_list))
     defined, at = levels(page.plain, at, count, column.most)
-    given = sum(level == column.most for level in defined)
+    supplied = sum(level == column.most for level in defined)
     if encoding == DICTIONARY:
         width = page.plain[at]
-        numbers = runs(page.plain, at + 1, len(page.plain), given, width)
+        numbers = runs(page.plain, at + 1, len(page.plain), supplied, width)
         values = [dictionary[number] for number in numbers]
     elif encoding == DELTA:
         values = deltas(page.plain, at)
     else:
         require(encoding == PLAIN, f'unknown encoding {encoding}')
-        values = plain(page.plain, at, given, column.type)
-    require(len(values) == given, 'a page has another number of values')
+        values = plain(page.plain, at, supplied, column.type)
+    require(len(values) == supplied, 'a page has another number of values')
     return repeated, defined, values
 
 
@@ -248,9 +248,9 @@ def rows_of(column, repeated, defined, values):
     return rows
 
 
-def check_range(column, meta, values, given):
+def check_range(column, meta, values, supplied):
     statistics = meta[12]
-    require(statistics[3] == meta[5] - given, f'{column.name}: {statistics[3]} nulls are said, {meta[5] - given} are there')
+    require(statistics[3] == meta[5] - supplied, f'{column.name}: {statistics[3]} nulls are said, {meta[5] - supplied} are there')
     if 5 not in statistics:
         require(not values or max(len(v) for v in values) > 128 if column.type == 'text' else not values or column.type == 'double',
                 f'{column.name}: no range is said')

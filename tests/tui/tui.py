@@ -766,10 +766,10 @@ def test_broken_stacks(t):
     t.press('Escape')
     t.wait('? help')
     t.press('q')
-    said = re.sub(r'^perfile: ', '', re.sub(r'\s*\n', '', t.wait('READY>').partition('perfile: ')[2].partition('READY>')[0]))
+    reply = re.sub(r'^perfile: ', '', re.sub(r'\s*\n', '', t.wait('READY>').partition('perfile: ')[2].partition('READY>')[0]))
     shown = re.sub(r'\s*\n', '', notes.partition('\n')[2].partition('200 samples')[0])
-    expect('stacks: the notes are what is printed after it', said and re.sub(r' ', '', said) == re.sub(r' ', '', shown),
-           (said, shown))
+    expect('stacks: the notes are what is printed after it', reply and re.sub(r' ', '', reply) == re.sub(r' ', '', shown),
+           (reply, shown))
     t.report('broken', before='PERFILE_ADVICE=yes')
     t.wait(lambda screen: '? help' in screen and 'loading' not in screen and 'unknown' in screen)
     t.press('4', 'Down')

@@ -65,9 +65,9 @@ function makePage(form) {
 }
 async function openPage(browser, url, { width = 1280, height = 800, theme = "light", forced = false, scale = 1 }) {
   const page = await browser.page(width, height, theme);
-  await page.tell("Emulation.setDeviceMetricsOverride", { width, height, deviceScaleFactor: scale, mobile: false });
+  await page.notify("Emulation.setDeviceMetricsOverride", { width, height, deviceScaleFactor: scale, mobile: false });
   if (forced)
-    await page.tell("Emulation.setEmulatedMedia", {
+    await page.notify("Emulation.setEmulatedMedia", {
       features: [
         { name: "forced-colors", value: "active" },
         { name: "prefers-reduced-motion", value: "reduce" },

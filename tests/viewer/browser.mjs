@@ -109,7 +109,7 @@ async function openChromium(program) {
     const { targetId } = await send("Target.createTarget", { url: "about:blank" });
     open.push(targetId);
     const { sessionId } = await send("Target.attachToTarget", { targetId, flatten: true });
-    const tell = (method, params) => send(method, params, sessionId);
+    const notify = (method, params) => send(method, params, sessionId);
     const errors = [],
       requests = [];
     listeners.push(message => {
@@ -122,17 +122,17 @@ async function openChromium(program) {
       if (method === "Page.javascriptDialogOpening") dialogs.push(params);
     });
     const dialogs = [];
-    for (const domain of ["Page", "Runtime", "Log", "Network"]) await tell(domain + ".enable");
-    await tell("Emulation.setDeviceMetricsOverride", { width, height, deviceScaleFactor: 1, mobile: false });
-    await tell("Emulation.setEmulatedMedia", {
+    for (const domain of ["Page", "Runtime", "Log", "Network"]) await notify(domain + ".enable");
+    await notify("Emulation.setDeviceMetricsOverride", { width, height, deviceScaleFactor: 1, mobile: false });
+    await notify("Emulation.setEmulatedMedia", {
       features: [
         { name: "prefers-color-scheme", value: theme },
         { name: "prefers-reduced-motion", value: "reduce" },
       ],
     });
-    const mouse = (type, x, y, more = {}) => tell("Input.dispatchMouseEvent", { type, x, y, button: "left", ...more });
+    const mouse = (type, x, y, more = {}) => notify("Input.dispatchMouseEvent", { type, x, y, button: "left", ...more });
     const evaluate = async expression => {
-      const { result, exceptionDetails } = await tell("Runtime.evaluate", {
+      const { result, exceptionDetails } = await notify("Runtime.evaluate", {
         expression,
         awaitPromise: true,
         returnByValue: true,
@@ -144,31 +144,31 @@ async function openChromium(program) {
       errors,
       requests,
       dialogs,
-      tell,
+      notify,
       evaluate,
       ...readersOf(evaluate),
-      answer: text => tell("Page.handleJavaScriptDialog", { accept: true, promptText: text }),
+      answer: text => notify("Page.handleJavaScriptDialog", { accept: true, promptText: text }),
       async open(url, patience = 60000) {
         const loaded = new Promise(resolve =>
           listeners.push(m => {
             if (m.sessionId === sessionId && m.method === "Page.loadEventFired") resolve();
           }),
         );
-        await tell("Page.navigate", { url });
+        await notify("Page.navigate", { url });
         await loaded;
         if (/\.html/.test(url)) await this.ready(patience);
       },
       async key(key, modifiers = 0) {
         const text = key.length === 1 && !modifiers ? { text: key } : key === "Enter" ? { text: "\r" } : {};
         const code = KEYS[key] || (/^\w$/.test(key) ? key.toUpperCase().charCodeAt(0) : 0);
-        await tell("Input.dispatchKeyEvent", {
+        await notify("Input.dispatchKeyEvent", {
           type: text.text ? "keyDown" : "rawKeyDown",
           key,
           modifiers,
           windowsVirtualKeyCode: code,
           ...text,
         });
-        await tell("Input.dispatchKeyEvent", { type: "keyUp", key, modifiers, windowsVirtualKeyCode: code });
+        await notify("Input.dispatchKeyEvent", { type: "keyUp", key, modifiers, windowsVirtualKeyCode: code });
       },
       async type(text) {
         for (const c of text) await this.key(c);
@@ -182,7 +182,7 @@ async function openChromium(program) {
       },
       /* Fingers from positions to positions: lists of [x, y]. They stay until `until` is true of the page, at most 20 seconds. */
       async touch(from, to = from, until = "true") {
-        const touch = (type, places) => tell("Input.dispatchTouchEvent", { type, touchPoints: places.map(([x, y], id) => ({ x, y, id })) });
+        const touch = (type, places) => notify("Input.dispatchTouchEvent", { type, touchPoints: places.map(([x, y], id) => ({ x, y, id })) });
         await touch("touchStart", from);
         for (let i = 1; to !== from && i <= 8; i++)
           await touch("touchMove", from.map(([x, y], id) => [x + ((to[id][0] - x) * i) / 8, y + ((to[id][1] - y) * i) / 8]));
@@ -193,8 +193,8 @@ async function openChromium(program) {
       move: (x, y) => mouse("mouseMoved", x, y, { button: "none" }),
       /* Files, or a folder, chosen in an input. */
       async choose(selector, files) {
-        const { result } = await tell("Runtime.evaluate", { expression: `document.querySelector(${JSON.stringify(selector)})` });
-        await tell("DOM.setFileInputFiles", { files, objectId: result.objectId });
+        const { result } = await notify("Runtime.evaluate", { expression: `document.querySelector(${JSON.stringify(selector)})` });
+        await notify("DOM.setFileInputFiles", { files, objectId: result.objectId });
       },
       async drag(x, y, toX, toY) {
         await mouse("mousePressed", x, y, { clickCount: 1 });
@@ -212,16 +212,16 @@ async function openChromium(program) {
           if (method === "Tracing.tracingComplete") ended();
         };
         listeners.push(listen);
-        await tell("Tracing.start", { transferMode: "ReportEvents",
+        await notify("Tracing.start", { transferMode: "ReportEvents",
           traceConfig: { includedCategories: ["disabled-by-default-devtools.timeline", "__metadata"] } });
         await act();
-        await tell("Tracing.end");
+        await notify("Tracing.end");
         await done;
         listeners.splice(listeners.indexOf(listen), 1);
         return events;
       },
       async picture(path) {
-        const { data } = await tell("Page.captureScreenshot", { format: "png" });
+        const { data } = await notify("Page.captureScreenshot", { format: "png" });
         writeFileSync(path, Buffer.from(data, "base64"));
       },
     };

@@ -4,7 +4,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 
 const SKIPPED = 77,
-  MOST_TOLD = 100;
+  MAX_NOTICES = 100;
 let failed = 0,
   count = 0;
 export function skip(why) {
@@ -13,7 +13,7 @@ export function skip(why) {
 }
 export function check(what, fine, seen) {
   count++;
-  if (!fine && ++failed <= MOST_TOLD) console.log(`FAILED: ${what}; seen: ${JSON.stringify(seen)}`);
+  if (!fine && ++failed <= MAX_NOTICES) console.log(`FAILED: ${what}; seen: ${JSON.stringify(seen)}`);
 }
 export const equal = (what, seen, wanted) =>
   check(`${what} is ${JSON.stringify(wanted)}`, JSON.stringify(seen) === JSON.stringify(wanted), seen);

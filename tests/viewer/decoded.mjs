@@ -106,10 +106,10 @@ function offSums(recording) {
 function readOffSums(recording) {
   const { columns, rows } = JSON.parse(ask("table", "offcpu", "--no-inline", "--format", "json", recording));
   const at = name => columns.findIndex(column => column.name === name),
-    sums = { total: 0, threads: new Map(), stacks: new Map(), whole: new Map() };
+    sums = { total: 0, threads: new Map(), stacks: new Map(), entire: new Map() };
   for (const row of rows) {
     const total = row[at("total_ns")];
-    for (const name of new Set(row[at("stack")].filter(name => name && !/^\[.*\]$/.test(name)).map(plain))) addTo(sums.whole, name, total);
+    for (const name of new Set(row[at("stack")].filter(name => name && !/^\[.*\]$/.test(name)).map(plain))) addTo(sums.entire, name, total);
     sums.total += total;
     if (total) addTo(sums.threads, row[at("tid")], total);
     if (total) addTo(sums.stacks, stackText(row[at("stack")]), total);
@@ -318,7 +318,7 @@ function compareBefore(recording, { data: alone }, { data: both }) {
   check(`${recording}: none of them is before that`, !before.some(time => time < 0), before.filter(time => time < 0));
   const markOf = ({ marks, threads, start }) => [...marks.time].map((time, i) => [time + start, threads.tid[marks.thread[i]], marks.kind[i]].join());
   const inside = mark => +mark.split(",")[0] >= first && +mark.split(",")[0] <= first + both.beforeTimes.span;
-  const mine = markOf({ ...both.past, threads: both.threads, start: first }),
+  const mine = markOf({ ...both.earlier, threads: both.threads, start: first }),
     wanted = markOf({ ...alone, start: alone.first }).filter(inside);
   check(`${recording}: marks of before`, mine.sort().join(" ") === wanted.sort().join(" "), [mine, wanted]);
 }
@@ -332,8 +332,8 @@ function comparePair(now, before, page) {
     off = [now, before].map(offSums),
     blocked = off.every(({ total }) => total > 0);
   check(`${what}: times off CPU are compared`, data.weighsIntervals === blocked, [data.weighsIntervals, blocked]);
-  const told = data.facts.some(fact => fact.startsWith("Times off CPU are not compared"));
-  check(`${what}: what is not compared is told`, told === (!off[0].total !== !off[1].total), data.facts);
+  const notices = data.facts.some(fact => fact.startsWith("Times off CPU are not compared"));
+  check(`${what}: what is not compared is told`, notices === (!off[0].total !== !off[1].total), data.facts);
   for (const [event, { name, unit, before: other }] of data.events.entries()) {
     if (other === undefined) continue;
     const weights = [now, before].map(recording => tableOfNames(recording, name)),
@@ -356,8 +356,8 @@ function tableOfNames(recording, event) {
   for (const [, name, self, total] of tableRows(recording, event, [])) addName(sums, plain(name), self, total);
   return { sums, all: [...sums.values()].reduce((all, [self]) => all + self, 0) };
 }
-function namesOffCpu({ whole, total }) {
-  return { sums: new Map([...whole].map(([name, of]) => [name, [NaN, of, 1]])), all: total };
+function namesOffCpu({ entire, total }) {
+  return { sums: new Map([...entire].map(([name, of]) => [name, [NaN, of, 1]])), all: total };
 }
 function addedUp(a, b) {
   const names = new Set([...a.sums.keys(), ...b.sums.keys()]),
@@ -367,9 +367,9 @@ function addedUp(a, b) {
     return [name, [NaN, one[1] + other[1], Math.max(one[2], other[2])]];
   })) };
 }
-function compareSides(what, { data, answers }, wish, wanted) {
+function compareSides(what, { data, answers }, asking, wanted) {
   for (const normalized of [false, true]) {
-    const { main } = answers.tree({ ...wish, mine: { before: false }, theirs: { before: true }, transforms: [], by: [], order: "weight", stacks: "callees",
+    const { main } = answers.tree({ ...asking, mine: { before: false }, theirs: { before: true }, transforms: [], by: [], order: "weight", stacks: "callees",
       normalized, swapped: false, totals: false });
     const rows = answers.rows({ totals: null }),
       mine = [new Map(), new Map()],
@@ -393,9 +393,9 @@ function compareSides(what, { data, answers }, wish, wanted) {
         check(`${what}: own weight of ${name} ${SIDES[i]}`, !(Math.abs(found[i][0] - table[i][0]) > 0), [found[i], table[i]]);
         check(`${what}: whole of ${name} ${SIDES[i]}`, !isOne || found[i][1] === table[i][1], [found[i], table[i]]);
       }
-      const [own, whole] = changes.get(name) || [0, 0];
+      const [own, entire] = changes.get(name) || [0, 0];
       check(`${what}: own change of ${name}`, !isOne || isNaN(table[0][0] + table[1][0]) || near(own, table[0][0] - table[1][0] * factor), [own, table, factor]);
-      check(`${what}: whole change of ${name}`, !isOne || near(whole, table[0][1] - table[1][1] * factor), [whole, table, factor]);
+      check(`${what}: whole change of ${name}`, !isOne || near(entire, table[0][1] - table[1][1] * factor), [entire, table, factor]);
     }
   }
 }
@@ -534,21 +534,21 @@ function* randomNumbers(seed) {
   for (let x = seed; ; yield x >>> 8) x = (Math.imul(x, 1664525) + 1013904223) >>> 0;
 }
 const chances = seed => (numbers => most => numbers.next().value % most)(randomNumbers(seed));
-const named = behind => Array.from({ length: FUNCTIONS }, (none, fn) =>
-  `record KSYMBOL addr=${"0x" + (CODE + BigInt(0x1000 * fn)).toString(16)} len=0x100 ksym_type=1 flags=0 name="fn_${fn}" ${behind(2)}`);
+const named = following => Array.from({ length: FUNCTIONS }, (none, fn) =>
+  `record KSYMBOL addr=${"0x" + (CODE + BigInt(0x1000 * fn)).toString(16)} len=0x100 ksym_type=1 flags=0 name="fn_${fn}" ${following(2)}`);
 function deepStacks() {
   const next = chances(17),
     address = fn => "0x" + (CODE + BigInt(0x1000 * fn + 0x10 + next(0x40))).toString(16),
     type = "IDENTIFIER|IP|TID|TIME|CPU|PERIOD|CALLCHAIN",
-    behind = time => `| pid=1 tid=1 time=${time} cpu=0`,
+    following = time => `| pid=1 tid=1 time=${time} cpu=0`,
     lines = [
       'feature ARCH s:"s390x"',
       `attr type=0 config=0 sample_type=${type} sample_id_all=1 ids=1 name="cycles"`,
       `attr type=1 config=2 sample_type=${type} sample_id_all=1 ids=2 name="page-faults"`,
       "feature EVENT_DESC",
-      ...[5, 6, 7].map(tid => `record COMM pid=5 tid=${tid} comm="thread ${tid}" ${behind(1)}`),
+      ...[5, 6, 7].map(tid => `record COMM pid=5 tid=${tid} comm="thread ${tid}" ${following(1)}`),
     ];
-  lines.push(...named(behind));
+  lines.push(...named(following));
   for (let i = 0; i < SAMPLES; i++) {
     const time = 1000 + 1000 * i + next(500),
       depth = 1 + (i % 10 ? next(12) : 60 + next(60)),
@@ -557,7 +557,7 @@ function deepStacks() {
     lines.push(
       `sample event=${event} misc=1 ip=${ips[0]} pid=5 tid=${5 + next(3)} time=${time} cpu=${next(4)} period=${1 + next(100000)} callchain=${depth + 1},-128,${ips.join(",")}`,
     );
-    if (i % 50 === 49) lines.push(`record LOST misc=0 id=1 lost=${1 + next(9)} ${behind(time + 1)}`);
+    if (i % 50 === 49) lines.push(`record LOST misc=0 id=1 lost=${1 + next(9)} ${following(time + 1)}`);
   }
   return lines.join("\n");
 }
@@ -567,7 +567,7 @@ const ROUNDS = 60;
 function clockAndSwitches(seed) {
   const next = chances(seed),
     type = "IP|TID|TIME|ID|CPU|CALLCHAIN",
-    behind = (time, tid = 5) => `| pid=5 tid=${tid} time=${time} id=1 cpu=${tid - 5}`,
+    following = (time, tid = 5) => `| pid=5 tid=${tid} time=${time} id=1 cpu=${tid - 5}`,
     sample = (event, tid, time) => {
       const ips = Array.from({ length: 1 + next(6) }, () => "0x" + (CODE + BigInt(0x1000 * (seed + next(20)))).toString(16));
       return `sample event=${event} misc=1 ip=${ips[0]} pid=5 tid=${tid} time=${time} id=${event + 1} cpu=${tid - 5} callchain=${ips.length + 1},-128,${ips.join(",")}`;
@@ -576,16 +576,16 @@ function clockAndSwitches(seed) {
       `attr type=1 config=0 sample_period_or_freq=250000 sample_type=${type} sample_id_all=1 context_switch=1 ids=1 name="cpu-clock"`,
       `attr type=1 config=3 sample_period_or_freq=1 sample_type=${type} sample_id_all=1 ids=2 name="context-switches"`,
       'feature HOSTNAME s:"box"',
-      ...[5, 6].map(tid => `record COMM pid=5 tid=${tid} comm="thread ${tid}" ${behind(1)}`),
-      ...named(behind),
+      ...[5, 6].map(tid => `record COMM pid=5 tid=${tid} comm="thread ${tid}" ${following(1)}`),
+      ...named(following),
     ],
     timed = [];
   for (const tid of [5, 6])
     for (let i = 0, time = 1000; i < ROUNDS; i++) {
-      timed.push([time, `record SWITCH misc=0 ${behind(time, tid)}`]);
+      timed.push([time, `record SWITCH misc=0 ${following(time, tid)}`]);
       for (let k = next(4); k--;) timed.push([(time += 250000 + next(999)), sample(0, tid, time)]);
       timed.push([(time += 2000), sample(1, tid, time)]);
-      timed.push([(time += 3), `record SWITCH misc=${next(4) ? "0x2000" : "0x6000"} ${behind(time, tid)}`]);
+      timed.push([(time += 3), `record SWITCH misc=${next(4) ? "0x2000" : "0x6000"} ${following(time, tid)}`]);
       time += 100 << next(14);
     }
   timed.sort((a, b) => a[0] - b[0]);
@@ -668,11 +668,11 @@ const pageOf = (recording, ...options) => ask("flame", "--no-inline", "--format"
 const SHARES = [1, 0.9, 0.3];
 const seen = { joined: 0, cut: 0, branches: 0, inlined: 0, thinned: 0, pairs: {} };
 async function comparePages(recording, options) {
-  const whole = pageOf(recording, ...options),
-    packed = /"packed":"([^"]*)"/.exec(whole)[1].length;
+  const entire = pageOf(recording, ...options),
+    packed = /"packed":"([^"]*)"/.exec(entire)[1].length;
   for (const share of SHARES) {
     const limit = share < 1 ? ["--page-size", String(Math.floor(packed * share))] : [],
-      page = decode(limit.length ? pageOf(recording, ...options, ...limit) : whole),
+      page = decode(limit.length ? pageOf(recording, ...options, ...limit) : entire),
       { data } = page,
       all = [recording, ...options, ...limit].join(" ");
     seen.joined += data.piece > 0;
@@ -690,7 +690,7 @@ async function comparePages(recording, options) {
     console.log(`${all}: pieces of ${data.piece} ns, ${data.cutNodes} nodes cut, ${data.events.length} events`);
   }
   if (options.length) return;
-  const page = decode(whole);
+  const page = decode(entire);
   compareMarks(recording, recording, page);
   compareLanes(recording, recording, page);
   const both = decode(pageOf(recording, "--before", recording));

@@ -80,12 +80,12 @@ async function start(program, home, isDark) {
   const child = spawn(program, ["--headless", "--no-remote", "--profile", home, "--remote-debugging-port=0"],
     { stdio: ["ignore", "ignore", "pipe"], env: { ...process.env, MOZ_CRASHREPORTER_DISABLE: "1" } });
   const url = await new Promise((resolve, reject) => {
-    let said = "";
+    let reported = "";
     child.stderr.setEncoding("utf8").on("data", text => {
-      const [, found] = (said += text).match(/BiDi listening on (ws:\S+)/) || [];
+      const [, found] = (reported += text).match(/BiDi listening on (ws:\S+)/) || [];
       if (found) resolve(found + "/session");
     });
-    child.on("exit", () => reject(new Error("Firefox does not start: " + said))).on("error", reject);
+    child.on("exit", () => reject(new Error("Firefox does not start: " + reported))).on("error", reject);
   });
   return { child, url };
 }
@@ -134,23 +134,23 @@ export async function openFirefox(program, own = "light") {
       if (method === "network.beforeRequestSent") requests.push(params.request.url);
       if (method === "browsingContext.userPromptOpened") dialogs.push(params);
     });
-    const tell = async (method, params) => {
+    const notify = async (method, params) => {
       if (method === "Emulation.setTouchEmulationEnabled") return; // touch needs no switch
       if (!COMMANDS[method]) throw new Unsupported(method);
       return send(...COMMANDS[method](params, context));
     };
-    await tell("Emulation.setDeviceMetricsOverride", { width, height });
+    await notify("Emulation.setDeviceMetricsOverride", { width, height });
     const evaluate = async expression => {
-      const said = await send("script.evaluate", { expression, target: { context }, awaitPromise: true });
-      if (said.type === "exception") throw new Error(said.exceptionDetails.text);
-      return valueOf(said.result);
+      const reported = await send("script.evaluate", { expression, target: { context }, awaitPromise: true });
+      if (reported.type === "exception") throw new Error(reported.exceptionDetails.text);
+      return valueOf(reported.result);
     };
     const act = (...actions) => send("input.performActions", { context, actions });
     const mouse = (...actions) => act({ type: "pointer", id: "mouse", parameters: { pointerType: "mouse" }, actions });
     const to = (x, y) => ({ type: "pointerMove", x: Math.round(x), y: Math.round(y) }), down = { type: "pointerDown", button: 0 }, up = { type: "pointerUp", button: 0 };
     const between = (from, end, i) => Math.round(from + ((end - from) * i) / 8), steps = [1, 2, 3, 4, 5, 6, 7, 8];
     return {
-      errors, requests, dialogs, tell, evaluate, ...readersOf(evaluate),
+      errors, requests, dialogs, notify, evaluate, ...readersOf(evaluate),
       answer: userText => send("browsingContext.handleUserPrompt", { context, accept: true, userText }),
       async open(address, patience = 60000) {
         await send("browsingContext.navigate", { context, url: address, wait: "complete" });

@@ -149,12 +149,12 @@ if (hasTime) {
   }, () => page.key("1"));
   await time("tracks: zoom with the wheel", fresh("#view=tracks"), async () => {
     const [x, y] = await middle(".ot-axis", .6);
-    await page.tell("Input.dispatchMouseEvent", { type: "mouseWheel", x, y, deltaX: 0, deltaY: -240 });
+    await page.notify("Input.dispatchMouseEvent", { type: "mouseWheel", x, y, deltaX: 0, deltaY: -240 });
   });
   await time("tracks: hover", fresh("#view=tracks"), async run => page.move(...(await middle("#over-tracks .ot-space", .6 + run * .02, .2))));
   await time("stack chart: zoom", fresh("#view=chart"), async () => {
     const [x, y] = await middle("#over-chart .ot-axis", .5);
-    await page.tell("Input.dispatchMouseEvent", { type: "mouseWheel", x, y, deltaX: 0, deltaY: -240 });
+    await page.notify("Input.dispatchMouseEvent", { type: "mouseWheel", x, y, deltaX: 0, deltaY: -240 });
   });
   await time("stack chart: hover", fresh("#view=chart"), async run => page.move(...(await middle("#over-chart .ot-space", .4 + run * .02, .1))));
   await time("heat map: hover", fresh("#view=heat"), async run => page.move(...(await middle("#over-heat .ot-heat", .4 + run * .02, .4))));
@@ -229,7 +229,7 @@ await time("flame graph: zoom back", async () => {
 }, () => page.evaluate("history.back()"));
 await time("flame graph: zoom with the wheel", fresh(), async () => {
   const [x, y] = await flameAt(4);
-  await page.tell("Input.dispatchMouseEvent", { type: "mouseWheel", x: x + 200, y, deltaX: 0, deltaY: -240, modifiers: CTRL });
+  await page.notify("Input.dispatchMouseEvent", { type: "mouseWheel", x: x + 200, y, deltaX: 0, deltaY: -240, modifiers: CTRL });
 });
 await time("flip", fresh(), () => page.key("i"));
 await time("dark or light", fresh(), () => page.key("t"));

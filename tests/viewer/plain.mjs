@@ -49,10 +49,10 @@ const steps = {
 
 function transformed(query, data, keys, transforms) {
   for (const one of transforms) {
-    const whole = one.key === undefined && one.module === undefined,
+    const entire = one.key === undefined && one.module === undefined,
       of = moduleOf(query, data);
     const hit = k =>
-      whole || k === one.key || (one.module !== undefined && isFrame(query, data, k) && of(k) === one.module);
+      entire || k === one.key || (one.module !== undefined && isFrame(query, data, k) && of(k) === one.module);
     keys = keys && steps[one.type](keys, hit, query, data, one);
   }
   return keys;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Data as the page decodes it, with planted answers:
  *   main (100/100)      0 to 10 s, all the time: main > run > render, and > hash from 5 s on; CPU 0
- *   parser (100/101)    2 to 4 s: main > parse_line, blocked before and behind it in futex_wait; CPU 1
+ *   parser (100/101)    2 to 4 s: main > parse_line, blocked before and after it in futex_wait; CPU 1
  *   writer (100/102)    the first 100 ms of each second: main > write_block > sys_write; ready 50 ms before; CPU 1
  *   helper (200/200)    6 to 7 s, from fork and exec on, main > <script>alert(1)</script>; CPU 2
  *   swapper (0/0)       on CPU 2 when helper does not run

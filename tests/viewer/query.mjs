@@ -484,7 +484,7 @@ function testCompare() {
         name
       );
     });
-    return [table.self[k], table.total[k], table.otherSelf[k], table.otherTotal[k], table.own[k], table.whole[k]];
+    return [table.self[k], table.total[k], table.otherSelf[k], table.otherTotal[k], table.own[k], table.entire[k]];
   };
   const table = query.changes(made);
   equal("work", row(table, "work"), [40, 40, 10, 35, 30, 5]);

@@ -113,14 +113,14 @@ async function testTable(page) {
   const callees = await page.box("#callees canvas");
   await page.click(callees.x + 20, callees.y + 9);
   like("the root of the callees is the function", await page.text("#details"), new RegExp("^.+ \\d+ samples"));
-  const told = await page.text("#details");
+  const notices = await page.text("#details");
   for (const other of ["1", "3", "4"]) {
     await page.key(other);
     await page.settle();
     if (other === "1") await page.key("Home");
     await page.key("2");
     await page.settle();
-    equal(`coming back from view ${other}, the function is told about`, await page.text("#details"), told);
+    equal(`coming back from view ${other}, the function is told about`, await page.text("#details"), notices);
   }
 }
 
@@ -130,8 +130,8 @@ async function testTree(page) {
   const rows = () => page.evaluate("document.querySelector('#tree').ariaRowCount - 1");
   const before = await rows();
   check("the tree has rows", before > 0, before);
-  const [name, told] = await page.evaluate("[document.querySelector('#tree tbody tr[tabindex=\"0\"] td:nth-child(3)').title, document.querySelector('#details b').title]");
-  equal("the footer is about its first row, not about the view before", told, name.split("\n")[0]);
+  const [name, notices] = await page.evaluate("[document.querySelector('#tree tbody tr[tabindex=\"0\"] td:nth-child(3)').title, document.querySelector('#details b').title]");
+  equal("the footer is about its first row, not about the view before", notices, name.split("\n")[0]);
   await page.evaluate("document.querySelector('#view-tree').scrollTop = 1e6");
   await page.settle();
   await page.evaluate("[...document.querySelectorAll('#tree tbody tr')].find(r => r.ariaExpanded === 'false').focus()");
@@ -209,7 +209,7 @@ function orNothing(error) {
   return { nodes: [] };
 }
 async function testAccessible(page) {
-  const { nodes } = await page.tell("Accessibility.getFullAXTree").catch(orNothing);
+  const { nodes } = await page.notify("Accessibility.getFullAXTree").catch(orNothing);
   const nameless = nodes.filter(
     n =>
       !n.ignored &&
@@ -339,10 +339,10 @@ async function testTimeLine(browser) {
   await page.evaluate("document.querySelector('#crumbs li + li button').click()");
   await page.settle();
   equal("and is taken back there", await page.evaluate("document.querySelector('#reset').disabled"), true);
-  await page.tell("Input.dispatchMouseEvent", { type: "mouseMoved", x: graph.x + 40, y: graph.y + 18 * 3 + 9 });
+  await page.notify("Input.dispatchMouseEvent", { type: "mouseMoved", x: graph.x + 40, y: graph.y + 18 * 3 + 9 });
   await page.settle();
   like("C4: facts stand at the pointer", await page.text("#tip"), /%/);
-  await page.tell("Input.dispatchMouseEvent", { type: "mouseMoved", x: 5, y: 5 });
+  await page.notify("Input.dispatchMouseEvent", { type: "mouseMoved", x: 5, y: 5 });
   equal("no error", page.errors.join("; "), "");
 }
 
@@ -600,14 +600,14 @@ async function testComparedWaits(browser) {
   check("shares of both are CPUs", shares.length > 1 && shares.every(text => /^(–|[\d.]+) → (–|[\d.]+ CPUs)$/.test(text)), shares);
   const threads = await page.evaluate("document.querySelectorAll('#over-tracks [role=treeitem]').length");
   const axis = await page.box("#over-tracks .ot-axis"), space = await page.box("#over-tracks .ot-space"), high = space.height / threads,
-    gutter = Math.min(240, Math.round(axis.width * 0.22)), half = (axis.width - gutter) / 2, told = [];
+    gutter = Math.min(240, Math.round(axis.width * 0.22)), half = (axis.width - gutter) / 2, notices = [];
   for (let row = 1; row < threads; row++)
     for (let side = 0; side < 2; side++) {
       await page.move(axis.x + gutter + side * (half + 5) + 40, space.y + high * (row + 0.5));
-      told.push(await page.text("#over-tracks .ot-tip"));
+      notices.push(await page.text("#over-tracks .ot-tip"));
     }
   for (const side of ["Before", "Now"])
-    check(`waits of ${side} are told`, told.some(tip => tip.includes(side + ":") && /(blocked|ready) [\d.]+ ms/.test(tip)), told);
+    check(`waits of ${side} are told`, notices.some(tip => tip.includes(side + ":") && /(blocked|ready) [\d.]+ ms/.test(tip)), notices);
   equal("no error", page.errors.join("; "), "");
   if (pictures) await page.picture(join(pictures, "compared-waits.png"));
 }
@@ -636,7 +636,7 @@ async function testZoomed(browser) {
 /* With fingers: a tap tells, two zoom, one moves what is zoomed, one that stays opens the menu. */
 async function testTouch(browser) {
   const page = await browser.page(400, 800);
-  await page.tell("Emulation.setTouchEmulationEnabled", { enabled: true, maxTouchPoints: 5 });
+  await page.notify("Emulation.setTouchEmulationEnabled", { enabled: true, maxTouchPoints: 5 });
   await page.open("file://" + make("html", 300));
   await page.settle();
   const box = await page.box("#flame canvas"), y = box.y + 18 * 2 + 9,
@@ -929,7 +929,7 @@ async function testBackground(browser) {
   const walks = [];
   for (const [url, fails, workers] of [[plain, false, 0], [large, false, 1], [large, true, 1]]) {
     const page = await browser.page();
-    await page.tell("Page.addScriptToEvaluateOnNewDocument", { source: source(fails) });
+    await page.notify("Page.addScriptToEvaluateOnNewDocument", { source: source(fails) });
     await page.open("file://" + url);
     await page.settle();
     equal(`workers of ${workers ? "large" : "small"} pages`, await page.evaluate("workers"), workers);
@@ -940,19 +940,19 @@ async function testBackground(browser) {
         .filter(name => !asked.has(name)).join(), "");
     }
     equal("no error", page.errors.join("; "), "");
-    await page.tell("Page.close").catch(() => {});
+    await page.notify("Page.close").catch(() => {});
   }
   check("folded stacks are copied", walks[0].get("copied").length > 200 && / \d+$/.test(walks[0].get("copied")), walks[0].get("copied").slice(0, 200));
   for (const walk of walks) walk.delete("asked");
-  for (const [what, told] of walks[0])
+  for (const [what, notices] of walks[0])
     for (const [i, name] of [[1, "what a worker says"], [2, "after it failed"]]) {
       const parts = list => JSON.parse(list.startsWith("[") ? list : JSON.stringify(list.split("\n"))).map(part => JSON.stringify(part));
-      const mine = parts(told), other = parts(walks[i].get(what)), at = mine.findIndex((part, k) => part !== other[k]);
+      const mine = parts(notices), other = parts(walks[i].get(what)), at = mine.findIndex((part, k) => part !== other[k]);
       check(`${what}: ${name}`, at < 0 && mine.length === other.length, at < 0 ? "" : [mine[at].slice(0, 300), other[at].slice(0, 300)]);
     }
 }
 async function walk(page, seen) {
-  const told = new Map();
+  const notices = new Map();
   const go = async hash => {
     await page.evaluate(`history.pushState(null, "", ${JSON.stringify(hash || "#")}); dispatchEvent(new PopStateEvent("popstate"))`);
     await page.settle();
@@ -965,7 +965,7 @@ async function walk(page, seen) {
       await page.settle();
       now = await page.evaluate(seen);
     } while (now !== before);
-    told.set(what, now);
+    notices.set(what, now);
   };
   for (const hash of ["", "#keys=dso", "#keys=cpu&by=3&up=1&search=1", "#view=flame", "#view=table", "#view=tree", "#view=tracks", "#view=chart",
     "#view=heat", "#view=flame&threads=apart", "#threads=one&view=tree",
@@ -992,7 +992,7 @@ async function walk(page, seen) {
   await page.open("about:blank");
   await page.open(link);
   await page.settle();
-  told.set("the link to it", await page.evaluate("location.hash + document.querySelector('#reset').disabled + pixels(document.querySelector('#flame canvas'))"));
+  notices.set("the link to it", await page.evaluate("location.hash + document.querySelector('#reset').disabled + pixels(document.querySelector('#flame canvas'))"));
   /* No graph was drawn before, which would have asked for what it shows. */
   await page.open("about:blank");
   await page.open(link.replace(/#.*/, "#stacks=callers&view=tree"));
@@ -1023,10 +1023,10 @@ async function walk(page, seen) {
     await page.key("F10", SHIFT);
     await page.evaluate("[...document.querySelectorAll('#menu button')].find(b => /folded/.test(b.textContent)).click()");
     await page.settle();
-    told.set(name, (await page.evaluate("window.copied")).trim());
+    notices.set(name, (await page.evaluate("window.copied")).trim());
   }
-  told.set("asked", before + " " + (await asked()));
-  return told;
+  notices.set("asked", before + " " + (await asked()));
+  return notices;
 }
 
 /* Tracks of two recordings: each from its own start; a time is of one, a row of both. */
@@ -1058,7 +1058,7 @@ async function testTwoTracks(browser) {
   like("the pointer tells of before", await page.text("#over-tracks .ot-tip"), /Before: All[\d.]+% of the weight/);
   await page.move(at(1, 0.3), space.y + 15);
   like("and of now", await page.text("#over-tracks .ot-tip"), /Now: All[\d.]+% of the weight/);
-  const whole = await total();
+  const entire = await total();
   await page.drag(at(0, 0.2), axis.y + 12, at(0, 0.6), axis.y + 12);
   await page.settle();
   like("a drag in the earlier one is its time", await hash(), /timeBefore=\d/);
@@ -1066,8 +1066,8 @@ async function testTwoTracks(browser) {
   like("which is said", await page.text("#over-tracks .ot-range"), /Selected before [\d.]+ s – [\d.]+ s/);
   like("and is a crumb", await page.text("#crumbs"), /Before: [\d.]+ – [\d.]+ s/);
   const part = await total(), numbers = text => text.match(/^all ([\d,]+) samples · before ([\d,]+) samples/).slice(1).map(n => +n.replace(/,/g, ""));
-  equal("now is all there", numbers(part)[0], numbers(whole)[0]);
-  check("before is a part", numbers(part)[1] < numbers(whole)[1] && numbers(part)[1] > 0, part);
+  equal("now is all there", numbers(part)[0], numbers(entire)[0]);
+  check("before is a part", numbers(part)[1] < numbers(entire)[1] && numbers(part)[1] > 0, part);
   await page.evaluate("document.querySelector('#over-tracks .ot-axis').focus()");
   await page.key("Escape");
   await page.settle();
@@ -1089,7 +1089,7 @@ async function testTwoTracks(browser) {
   await page.settle();
   like("a row is of both", await hash(), /pick=\d+\.\d+/);
   const row = numbers(await total());
-  check("both are fewer", row[0] < numbers(whole)[0] && row[1] < numbers(whole)[1] && row[0] > 0 && row[1] > 0, row);
+  check("both are fewer", row[0] < numbers(entire)[0] && row[1] < numbers(entire)[1] && row[0] > 0 && row[1] > 0, row);
   equal("no error", page.errors.join("; "), "");
   if (pictures) await page.picture(join(pictures, "two-tracks.png"));
 }
@@ -1103,7 +1103,7 @@ async function testLongNames(browser) {
   writeFileSync(path, execFileSync(made, ["html", "-"], { input, maxBuffer: 1 << 28 }));
   for (const width of [1280, 400]) {
     const page = await browser.page(width, 700);
-    await page.tell("Page.addScriptToEvaluateOnNewDocument", {
+    await page.notify("Page.addScriptToEvaluateOnNewDocument", {
       source: `window.drawn = []; const fill = CanvasRenderingContext2D.prototype.fillText;
         CanvasRenderingContext2D.prototype.fillText = function (text, ...at) { drawn.push(text); fill.call(this, text, ...at); };`,
     });
@@ -1209,7 +1209,7 @@ async function testSaved(browser) {
     saved = mkdtempSync(join(folder, "saved-"));
   await page.open("file://" + path);
   await page.settle();
-  await page.tell("Page.setDownloadBehavior", { behavior: "allow", downloadPath: saved });
+  await page.notify("Page.setDownloadBehavior", { behavior: "allow", downloadPath: saved });
   const save = async (text, ending) => {
     await page.evaluate("document.querySelector('#save').click()");
     await page.evaluate(`[...document.querySelectorAll("#menu button")].find(b => b.textContent === ${JSON.stringify(text)}).click()`);
@@ -1246,15 +1246,15 @@ async function testSaved(browser) {
   if (pictures) writeFileSync(join(pictures, "saved.svg"), svg);
   await page.key("1");
   await page.settle();
-  const { data } = await page.tell("Page.printToPDF", { preferCSSPageSize: true });
+  const { data } = await page.notify("Page.printToPDF", { preferCSSPageSize: true });
   const printed = Buffer.from(data, "base64").toString("latin1");
   check("it prints", printed.startsWith("%PDF-"), printed.slice(0, 20));
   const [, paperWide, paperHigh] = /\/MediaBox ?\[0 0 ([\d.]+) ([\d.]+)\]/.exec(printed) || [];
   check("on paper as wide as the window", Math.abs(paperWide / 0.75 - (await page.evaluate("innerWidth"))) <= 1, [paperWide, paperHigh]);
   if (pictures) writeFileSync(join(pictures, "printed.pdf"), Buffer.from(data, "base64"));
-  await page.tell("Emulation.setEmulatedMedia", { media: "print" });
+  await page.notify("Emulation.setEmulatedMedia", { media: "print" });
   equal("paper has no controls", (await page.box("nav")).height, 0);
-  await page.tell("Emulation.setEmulatedMedia", { media: "", features: [{ name: "forced-colors", value: "active" }] });
+  await page.notify("Emulation.setEmulatedMedia", { media: "", features: [{ name: "forced-colors", value: "active" }] });
   const shown = (selector, property) => page.evaluate(`getComputedStyle(document.querySelector(${JSON.stringify(selector)})).${property}`);
   check("forced colours leave the key's", (await shown("#key i", "backgroundColor")) !== (await shown("body", "backgroundColor")), await shown("#key i", "backgroundColor"));
   const line = chosen => shown(`[role=tab][aria-selected=${chosen}]`, "borderBottomColor");
@@ -1272,7 +1272,7 @@ async function testSaved(browser) {
 async function testSavedPage(browser) {
   const saved = mkdtempSync(join(folder, "shared-"));
   const save = async (page, text, ending) => {
-    await page.tell("Page.setDownloadBehavior", { behavior: "allow", downloadPath: saved });
+    await page.notify("Page.setDownloadBehavior", { behavior: "allow", downloadPath: saved });
     await page.evaluate("document.querySelector('#save').click()");
     await page.evaluate(`[...document.querySelectorAll("#menu button")].find(b => b.textContent === ${JSON.stringify(text)}).click()`);
     const file = join(saved, "made.data" + ending);
@@ -1392,8 +1392,8 @@ async function testSvg(browser) {
 async function testLarge(browser, form) {
   const page = await browser.page(),
     path = make(form, 100000);
-  await page.tell("Performance.enable", { timeDomain: "threadTicks" });
-  const seconds = async () => (await page.tell("Performance.getMetrics")).metrics.find(m => m.name === "TaskDuration").value;
+  await page.notify("Performance.enable", { timeDomain: "threadTicks" });
+  const seconds = async () => (await page.notify("Performance.getMetrics")).metrics.find(m => m.name === "TaskDuration").value;
   await page.open("file://" + path);
   await page.settle();
   const loaded = await seconds();

@@ -53,7 +53,7 @@ const SHIFT = 8,
 async function openView(browser, what, { width = 1280, height = 800, theme = "light", forced = false } = {}) {
   const page = await browser.page(width, height, theme);
   if (forced)
-    await page.tell("Emulation.setEmulatedMedia", { features: [{ name: "forced-colors", value: "active" }] });
+    await page.notify("Emulation.setEmulatedMedia", { features: [{ name: "forced-colors", value: "active" }] });
   await page.open(makePage());
   if (theme === "dark") await page.evaluate("document.documentElement.classList.add('dark')");
   await page.evaluate(`(() => { ${what}; })()`);
@@ -67,7 +67,7 @@ const last = async (page, name) => {
 const near = (what, seen, wanted, within) =>
   check(`${what} is about ${wanted}`, seen && seen.every((n, i) => Math.abs(n - wanted[i]) <= within), seen);
 async function leave(page, name) {
-  const { nodes } = await page.tell("Accessibility.getFullAXTree");
+  const { nodes } = await page.notify("Accessibility.getFullAXTree");
   const roles = ["button", "combobox", "searchbox", "application", "tree", "treeitem", "grid"];
   const nameless = nodes.filter(n => !n.ignored && roles.includes(n.role?.value) && !n.name?.value);
   equal(name + ": controls without a name", nameless.length, 0);
@@ -80,7 +80,7 @@ async function leave(page, name) {
 }
 
 /* Where a time and a row of the tracks are. */
-const spot = (page, label, time) =>
+const pinned = (page, label, time) =>
   page.evaluate(`(() => { const v = shown.view, i = v.rows.findIndex(r => r.row.label === ${JSON.stringify(label)} && (r.level > 1 || !v.open.has(r.row.key)));
   const b = v.body.getBoundingClientRect(), p = v.panes.at(-1);
   return { x: b.x + 1 + v.xOf(p, ${time}), y: b.y + 27 + (i + .5) * v.high - v.scroll.scrollTop }; })()`);
@@ -107,19 +107,19 @@ const LANES = `Object.assign(planted.small(), { lanes: (data => ({ time: Float64
   text: ["pid=<b>1", "pid=2", "pid=3", "nr=4", "nr=5"], list: [{ name: "sched:sched_waking", stride: 2, seen: 1234, order: Int32Array.of(0, 1, 2) },
   { name: "irq:softirq", stride: 1, seen: 2, order: Int32Array.of(3, 4) }, { name: data.meta.events[0].name, stride: 1, seen: 0, order: new Int32Array(0) }] }))(planted.small()) })`;
 async function testLanes(browser) {
-  const page = await openView(browser, `open(tracks, { data: ${LANES} })`), said = () => page.text(".hear[role=status]");
+  const page = await openView(browser, `open(tracks, { data: ${LANES} })`), reported = () => page.text(".hear[role=status]");
   equal("a row of all lanes follows All", (await labels(page)).slice(0, 3), ["All, 1.40 CPUs", "Events, 5 events", "main, process 100, 1.30 CPUs"]);
   await page.evaluate("document.querySelector('[role=treeitem]').focus()");
   for (const key of ["ArrowDown", "ArrowRight", "ArrowRight"]) await page.key(key);
   await page.settle();
   equal("which opens", (await labels(page)).slice(1, 4), ["Events, 5 events", "sched_waking, 3 events", "softirq, 2 events"]);
   await page.key("ArrowRight");
-  like("a key goes to the next event and says its fields", await said(), /^sched:sched_waking · 1\.0+ s .*: pid=<b>1 · one of 2 events is in the page, of 1,234$/);
+  like("a key goes to the next event and says its fields", await reported(), /^sched:sched_waking · 1\.0+ s .*: pid=<b>1 · one of 2 events is in the page, of 1,234$/);
   await page.key("ArrowRight");
-  like("and on", await said(), /^sched:sched_waking · 3\.0+ s .*: pid=2 · one/);
+  like("and on", await reported(), /^sched:sched_waking · 3\.0+ s .*: pid=2 · one/);
   await page.key("ArrowLeft");
-  like("and back", await said(), /: pid=<b>1/);
-  const at = await spot(page, "softirq", 4e9);
+  like("and back", await reported(), /: pid=<b>1/);
+  const at = await pinned(page, "softirq", 4e9);
   await page.move(at.x, at.y);
   like("so does the pointer", await tip(page), /^irq:softirq · 4\.0+ s .*: nr=5$/);
   await leave(page, "tracks-lanes");
@@ -129,16 +129,16 @@ const COUNTERS = `(data => Object.assign(data, { lanes: { time: Float64Array.of(
   list: [{ name: "power:cpu_frequency", label: "Frequency of CPU 3", unit: "Hz", owner: -1, stride: 1, seen: 3, order: Int32Array.of(0, 1, 2) },
     { name: "kmem:rss_stat", label: "Anonymous memory", unit: "bytes", owner: 0, stride: 4, seen: 7, order: Int32Array.of(3) }] } }))(planted.small())`;
 async function testCounters(browser) {
-  const page = await openView(browser, `open(tracks, { data: ${COUNTERS} }, { opensRows: true })`), said = () => page.text(".hear[role=status]");
+  const page = await openView(browser, `open(tracks, { data: ${COUNTERS} }, { opensRows: true })`), reported = () => page.text(".hear[role=status]");
   equal("counters are open when they are few", (await labels(page)).slice(1, 4),
     ["Counters, 2 counters", "Frequency of CPU 3, 0.8–3.4 GHz", "main: anonymous memory, 8 KiB"]);
-  const at = await spot(page, "Frequency of CPU 3", 4e9);
+  const at = await pinned(page, "Frequency of CPU 3", 4e9);
   await page.move(at.x, at.y);
   like("the value at a time", await tip(page), /^Frequency of CPU 3 · 4\.\d+ s: 3\.4 GHz, since 3\.0+ s$/);
   await page.evaluate("document.querySelector('[role=treeitem]').focus()");
   for (const key of ["ArrowDown", "ArrowDown", "ArrowDown", "ArrowRight"]) await page.key(key);
   await page.settle();
-  like("keys go from change to change", await said(), /^Anonymous memory of main \(100\) · 2\.0+ s: 8 KiB, since 2\.0+ s · one of 4 values is in the page, of 7$/);
+  like("keys go from change to change", await reported(), /^Anonymous memory of main \(100\) · 2\.0+ s: 8 KiB, since 2\.0+ s · one of 4 values is in the page, of 7$/);
   await leave(page, "tracks-counters");
 }
 async function testTracks(browser) {
@@ -149,7 +149,7 @@ async function testTracks(browser) {
     "swapper, process 0, 0.90 CPUs",
     "hel<b>per, process 200, 0.10 CPUs",
   ]);
-  let at = await spot(page, "main", 0);
+  let at = await pinned(page, "main", 0);
   await page.click(at.x - 230, at.y);
   equal("a click on the triangle opens", (await labels(page)).slice(2, 5), [
     "main, thread 100, 1.00 CPUs",
@@ -157,22 +157,22 @@ async function testTracks(browser) {
     "writer, thread 100/102, 0.10 CPUs",
   ]);
   equal("and filters nothing", await last(page, "filters"), null);
-  at = await spot(page, "parser", 3.005 * S);
+  at = await pinned(page, "parser", 3.005 * S);
   await page.move(at.x, at.y);
   equal("facts at the pointer", await tip(page),
     "3.00 s – 3.02 s · parser (100/101) · 1.00 CPUs busy, 20 samples · parse_line 100%");
-  at = await spot(page, "parser", 1.5 * S);
+  at = await pinned(page, "parser", 1.5 * S);
   await page.move(at.x, at.y);
   like("B6: of what it waited for all of the interval and its stack, and marks", await tip(page), /parser .* · blocked 2 s · 0\.000 s – 2\.000 s · in futex_wait ← pthread_cond_wait ← main · throttled: CPU 1$/);
-  at = await spot(page, "All", 3 * S);
+  at = await pinned(page, "All", 3 * S);
   await page.move(at.x, at.y);
   like("losses", await tip(page), /50 samples lost/);
-  at = await spot(page, "writer", 5 * S);
+  at = await pinned(page, "writer", 5 * S);
   await page.click(at.x, at.y);
   equal("a click filters", await last(page, "filters"), { time: null, threads: [2], cpus: null, processes: null });
   equal("and chooses", await page.evaluate("document.activeElement.ariaSelected + document.activeElement.row.label"),
     "truewriter");
-  const to = await spot(page, "writer", 7 * S);
+  const to = await pinned(page, "writer", 7 * S);
   await page.drag(at.x, at.y, to.x, to.y);
   await page.settle();
   near("a drag chooses a time", (await last(page, "filters")).time, [5 * S, 7 * S], 0.02 * S);
@@ -181,7 +181,7 @@ async function testTracks(browser) {
   equal("of what is chosen", (await last(page, "filters")).threads, [2]);
   like("the rows are of that time", (await labels(page))[2], /main, thread 100, 1\.00/);
   like("which is said", await page.text(".ot-range"), /^Selected 5\.\d+ s – 7\.\d+ s/);
-  const further = await spot(page, "writer", 8 * S);
+  const further = await pinned(page, "writer", 8 * S);
   await page.drag(to.x + 2, to.y, further.x, to.y);
   near("an end can be dragged", (await last(page, "filters")).time, [5 * S, 8 * S], 0.02 * S);
   await leave(page, "tracks");
@@ -235,7 +235,7 @@ async function testAxis(browser) {
   const page = await openView(browser, "open(tracks, { data: planted.small() }, { byDay: true })");
   const axis = await page.box(".ot-axis"),
     wheel = (x, y, deltaY, modifiers = 0) =>
-      page.tell("Input.dispatchMouseEvent", { type: "mouseWheel", x, y, deltaX: 0, deltaY, modifiers });
+      page.notify("Input.dispatchMouseEvent", { type: "mouseWheel", x, y, deltaX: 0, deltaY, modifiers });
   await wheel(axis.x + axis.width / 2, axis.y + 10, -200);
   await page.settle();
   const [from, to] = await last(page, "windows");
@@ -246,10 +246,10 @@ async function testAxis(browser) {
   await wheel(axis.x + axis.width / 2, axis.y + 60, -200, CTRL);
   await page.settle();
   check("with Ctrl it does", (await last(page, "windows"))[0] > from, await last(page, "windows"));
-  const told = await page.evaluate("told.windows.length");
+  const notices = await page.evaluate("told.windows.length");
   await page.evaluate("for (let i = 0; i < 50; i++) shown.view.window.zoom(.99)");
   const [begin] = await last(page, "windows");
-  equal("many steps are told once", (await page.evaluate("told.windows.length")) - told, 1);
+  equal("many steps are told once", (await page.evaluate("told.windows.length")) - notices, 1);
   await page.evaluate("shown.show({ data: shown.view.data }, { ...state, byDay: false })");
   equal("and stay", await page.evaluate("shown.view.window.from"), begin);
   await page.evaluate("shown.show({ data: shown.view.data }, { ...state, window: null })");
@@ -298,7 +298,7 @@ async function testSums(browser) {
   equal("of an event that is no clock, shares", (await labels(page)).slice(0, 2),
     ["All, 100.0%", "main, process 100, 92.9%"]);
   equal("without a clock no time of day", await page.evaluate("shown.view.dayButton.hidden"), true);
-  const at = await spot(page, "hel<b>per", 6.51 * S);
+  const at = await pinned(page, "hel<b>per", 6.51 * S);
   await page.move(at.x, at.y);
   like("shares at the pointer", await tip(page),
     /50\.0% of the weight, 20 samples · <script>alert\(1\)<\/script> 100%/);
@@ -309,7 +309,7 @@ async function testCompared(browser) {
     "open(tracks, { data: planted.small(), other: planted.small({ slower: 2 }), titles: ['new', 'old'] })");
   await page.evaluate("shown.view.setOpen(shown.view.model.processes[0], true)");
   equal("rows are joined", (await labels(page)).length, 7);
-  let at = await spot(page, "parser", 5 * S);
+  let at = await pinned(page, "parser", 5 * S);
   await page.move(at.x, at.y);
   like("now", await tip(page), /new: parser .* blocked 6 s/);
   await page.move(at.x - (await page.evaluate("shown.view.panes[1].x - shown.view.panes[0].x")), at.y);
@@ -323,7 +323,7 @@ async function testSmall(browser) {
     ["tracks-forced", { width: 500, height: 600, forced: true }],
   ]) {
     const page = await openView(browser, "open(tracks, { data: planted.small() })", options);
-    const at = await spot(page, "main", 2.5 * S);
+    const at = await pinned(page, "main", 2.5 * S);
     await page.move(at.x, at.y);
     like(name + " has facts", await tip(page), /^2\.50? s – 2\.\d+ s · main \(100\), 3 threads · 2\.00 CPUs/);
     check(name + " draws", await page.evaluate(`(c => c.getContext("2d").getImageData(c.width / 2, shown.view.high * 1.5, 1, 20).data.some(x => x))(shown.view.canvas)`));
@@ -460,19 +460,19 @@ async function testWakes(browser) {
 
 async function testChartKeys(browser) {
   const page = await openView(browser, "open(stackChart, { data: planted.small() })", { theme: "dark", width: 400 });
-  const said = () => page.text(".hear");
+  const reported = () => page.text(".hear");
   await page.evaluate("shown.view.canvas.focus()");
   await page.key("ArrowDown");
-  like("the first frame", await said(), /^main, app, /);
+  like("the first frame", await reported(), /^main, app, /);
   for (let i = 0; i < 3; i++) await page.key("ArrowDown");
-  like("down to the leaf", await said(), /^hash, .*level 4, called by render$/);
+  like("down to the leaf", await reported(), /^hash, .*level 4, called by render$/);
   await page.key("Enter");
   await page.settle();
   near("enter zooms", await last(page, "windows"), [5.0005 * S, 10 * S], 0.002 * S);
   await page.key(" ");
   equal("space selects", await page.evaluate("told.selected.length"), 1);
   await page.key("ArrowUp");
-  like("up", await said(), /^render/);
+  like("up", await reported(), /^render/);
   await page.key("+");
   await page.key("Escape");
   equal("escape: all of the time", await last(page, "windows"), null);
@@ -481,11 +481,11 @@ async function testChartKeys(browser) {
   like("the thread is said", await page.evaluate("shown.view.choice.selectedOptions[0].text"),
     /^writer \(100\/102\) 4\.3%$/);
   await page.key("ArrowDown");
-  const first = await said();
+  const first = await reported();
   await page.key("ArrowRight");
-  check("right is later", (await said()) !== first && /^main/.test(await said()), [first, await said()]);
+  check("right is later", (await reported()) !== first && /^main/.test(await reported()), [first, await reported()]);
   await page.key("ArrowLeft");
-  equal("left is before", await said(), first);
+  equal("left is before", await reported(), first);
   await leave(page, "chart-400");
   await testManyThreads(browser);
 }
@@ -574,8 +574,8 @@ const MEASURES = [
 async function measure(browser) {
   for (const [view, options, acts] of MEASURES) {
     const page = await openView(browser, `open(${view}, { data: planted.large({ ${options} }) })`);
-    await page.tell("Performance.enable");
-    const cpu = async () => (await page.tell("Performance.getMetrics")).metrics.find(m => m.name === "ThreadTime").value;
+    await page.notify("Performance.enable");
+    const cpu = async () => (await page.notify("Performance.getMetrics")).metrics.find(m => m.name === "ThreadTime").value;
     const run = act => page.evaluate(`(v => { for (let n = 0; n < 10; n++) { ${act} v.draw(); } })(shown.view)`);
     for (const [what, act] of acts) {
       await run(act);

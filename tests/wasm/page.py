@@ -20,7 +20,7 @@ SYMFS = ['--symfs', '/nonexistent']  # this machine's kernel may be that of a re
 VIEWS = {'flame': ['flame', '--format', 'html', *SYMFS], 'report': ['report', '--stdio', *SYMFS], 'info': ['info'], 'check': ['check']}
 COMPARED = ['flame', '--format', 'html', *SYMFS, '--before']
 SKIPPED = 77
-MOST_PACKED = 1_200_000  # bytes of the page as gzip has it: it is mailed
+MAX_PACKED = 1_200_000  # bytes of the page as gzip has it: it is mailed
 DATE = 10 ** 9  # of files: browsers have dates of their own for those of the epoch
 
 
@@ -70,8 +70,8 @@ class Jobs:
         self.folder, self.jobs = folder, []
         self.environment = hermetic.environment(NO_COLOR='1', HOME='/nonexistent', LC_ALL='C.UTF-8', PERFILE_ADVICE='no')
 
-    def native(self, place, words):
-        done = subprocess.run([*self.perfile, *words], cwd=place, env=self.environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+    def native(self, location, words):
+        done = subprocess.run([*self.perfile, *words], cwd=location, env=self.environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                               stderr=subprocess.DEVNULL, check=False)
         return {'digest': hashlib.sha256(done.stdout).hexdigest(), 'status': done.returncode, 'line': shlex.join(map(str, words))}
 
@@ -210,8 +210,8 @@ def main():
     if why:
         sys.exit(print('skipped: wasm:', why) or 0)
     packed = len(gzip.compress((folder / 'perfile.html').read_bytes()))
-    if packed > MOST_PACKED:
-        sys.exit(f'the page has {packed} bytes when it is compressed, more than {MOST_PACKED}')
+    if packed > MAX_PACKED:
+        sys.exit(f'the page has {packed} bytes when it is compressed, more than {MAX_PACKED}')
     with tempfile.TemporaryDirectory() as name:
         jobs = Jobs(perfile, pathlib.Path(name), hermetic.runnable(assemble))
         demo = take(jobs)

@@ -64,7 +64,7 @@ equal("what is saved", saved, [`${recording.slice(0, recording.lastIndexOf("/"))
 
 /* ---- the webview ---- */
 
-const place = mkdtempSync(join(tmpdir(), "perfile-vscode-")), path = join(place, "webview.html");
+const site = mkdtempSync(join(tmpdir(), "perfile-vscode-")), path = join(site, "webview.html");
 const API = "globalThis.posted = []; globalThis.acquireVsCodeApi = () => ({ postMessage: message => posted.push([message.save, message.bytes.length]) });";
 writeFileSync(path, webview.html.replace("<body>", `<body class="vscode-dark"><script>${API}</script>`));
 const browser = await openBrowser(findBrowser()), page = await browser.page(900, 600);
@@ -81,5 +81,5 @@ await until("posted.length === 1");
 like("saving asks the editor", (await page.evaluate("posted"))[0].join(" "), /^demo\.perf\.folded [1-9]\d+$/);
 equal("errors", page.errors, []);
 await browser.close();
-rmSync(place, { recursive: true });
+rmSync(site, { recursive: true });
 finish();

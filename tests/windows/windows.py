@@ -73,7 +73,7 @@ class Test:
             self.bad += 1
             print(f'--- {what}\n{found!r:.3000}\nexpected:\n{expected!r:.3000}')
 
-    def place(self, name='plain'):
+    def location(self, name='plain'):
         """A new folder in the drive of Windows."""
         self.number += 1
         path = self.work / f'{name}{self.number}'
@@ -98,7 +98,7 @@ class Test:
 
     def batch(self, jobs):
         """Runs [(arguments, folder, name of the output)]; statuses go to NAME.status."""
-        script, lines = self.place('script') / 'run.cmd', ['@echo off', 'set NO_COLOR=1', 'set PERFILE_ADVICE=no', 'set TZ=UTC0']
+        script, lines = self.location('script') / 'run.cmd', ['@echo off', 'set NO_COLOR=1', 'set PERFILE_ADVICE=no', 'set TZ=UTC0']
         for args, folder, name in jobs:
             lines += [f'cd /d C:\\work\\{folder.relative_to(self.work)}', f'C:\\work\\perfile.exe {" ".join(map(spell, args))} >{name} 2>{name}.errors <NUL',
                       f'>{name}.status echo %ERRORLEVEL%']
@@ -122,7 +122,7 @@ class Test:
     def reads(self, recordings):
         jobs = []
         for recording in recordings:
-            folder = self.place()
+            folder = self.location()
             shutil.copy(recording, folder / 'perf.data')
             jobs += [([*args, 'perf.data'], folder, f'out{i}') for i, args in enumerate(READS)]
         self.run_batches(jobs)
@@ -135,7 +135,7 @@ class Test:
         for recording in recordings:
             for edit in EDITS:
                 for kind in 'new', 'replaced', 'same':
-                    here, there = self.place(), self.place()
+                    here, there = self.location(), self.location()
                     for folder in here, there:
                         shutil.copy(recording, folder / ('made.data' if kind == 'same' else 'perf.data'))
                         if kind == 'replaced':
@@ -158,7 +158,7 @@ class Test:
     def paths(self, recording):
         long = '/'.join(['a folder with a long name, which is nöt short'] * 8)  # no Windows program opens it by its plain path
         for folder in ('ä ö ü', 'sp ace', '日本', long):
-            here = self.place('paths')
+            here = self.location('paths')
             (here / folder).mkdir(parents=True)
             shutil.copy(recording, here / folder / 'perf ü.data')
             name = f'{folder}/perf ü.data'
@@ -171,13 +171,13 @@ class Test:
                 path = here / folder / 'made ä.data'
                 self.expect(f'contents of {made_name}', path.read_bytes() if path.exists() else None, (here / 'native.data').read_bytes())
             self.expect('left', sorted(path.name for path in (here / folder).iterdir()), ['made ä.data', 'perf ü.data'])
-        drive = self.place('drive')
+        drive = self.location('drive')
         shutil.copy(recording, drive / 'perf.data')
         self.expect('a drive', self.windows(['check', f'C:\\work\\{drive.name}\\perf.data'], drive)[0], 0)
 
     def streams(self, recording):
         """Pipes in and out, which have the bytes as they are."""
-        here = self.place()
+        here = self.location()
         data = recording.read_bytes()
         for args in ['dump', '-'], ['script', *SYMFS, '-i', '-']:
             self.both('standard input', args, here, input=data, stdin=None)
@@ -185,7 +185,7 @@ class Test:
         self.both('standard output', ['cut', '-q', '--time', '0%-50%', '-o', '-', 'perf.data'], here)
 
     def errors(self):
-        here = self.place()
+        here = self.location()
         (here / 'garbage').write_bytes(b'not a recording')
         for args in ['report', 'garbage'], ['report', 'missing'], ['report', '--no-such-option'], ['check', '.']:
             done = self.start('C:/work/perfile.exe', *args, cwd=here)
@@ -195,14 +195,14 @@ class Test:
 
     def devices_and_networks(self):
         """What a recording names must not open devices, or connect to others."""
-        here = self.place()
+        here = self.location()
         for name in 'CON', 'COM1', '//server/share/file', '/\\server/share/file':
             done = self.start('C:/work/perfile.exe', 'check', name, cwd=here, timeout=60)
             self.expect(f'{name}', (done.returncode, b'No such file or directory' in done.stderr), (3, True))
 
     def symbols(self):
         """Of a bundle, whose members are ELF files."""
-        here = self.place()
+        here = self.location()
         root = here / 'root'
         (root / 'made').mkdir(parents=True)
         (root / made.PATH[1:]).write_bytes(made.elf(5))

@@ -8,12 +8,12 @@ Linux perf.data recordings: reading, analysing, editing. A binding of libperfile
 Names     are those of C: members of structs are attributes, options are keywords, constants are in perfile.constants. What
           is a keyword of Python ends with an underscore: Branch.from_. perfile.abi has all of C, for what has no class here.
 Copies    Everything that is given out is a copy, and valid as long as anyone has it; events are as long as their
-          recording is open. Memory of tables is shared with NumPy, pandas and consumers of Arrow, who keep it alive.
+          recording is open. Memory of tables is shared with NumPy, pandas and consumers of Arrow, which keep it alive.
 Speed     Views are the fast way: tables, above all to_pandas() and Arrow. records(), samples() and streams make an object for
           each, some 200,000 a second.
 Reading   A recording is read by one thing at a time: an iterator, a table, a stream, a profile. Each begins at its start,
-          and streams can be read only once. recording.counts and recording.diagnostics tell of damage.
-Errors    Error and its subclasses, one for each code. Damage is none unless the recording was opened with strict=True.
+          and streams can be read only once. recording.counts and recording.diagnostics report damage.
+Errors    Error and its subclasses, one for each code. Damage is an error only if the recording was opened with strict=True.
 Threads   A recording, and what came of it, belongs to one thread at a time; different ones are independent, and the global
           lock of Python is released while the library works. A Profile may be read by any number of threads.
 Signals   Ctrl-C ends long calls: the exception of the handler comes out of the call. With `threads` it waits for the call's
@@ -56,7 +56,7 @@ def views() -> List[values.ViewInfo]:
 
 
 def view_events(view: str) -> List[values.ViewEvent]:
-    """The events that a view is made of; none: it is of whatever was recorded."""
+    """The events that a view is made of; empty: it shows whatever was recorded."""
     return list(_listed('perfile_view_event_at', encoded(view)))
 
 

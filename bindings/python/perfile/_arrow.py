@@ -34,7 +34,7 @@ class Schema:
 
 
 class Batch:
-    """One batch; its memory is there until nobody holds the batch, or an array on its memory, any more."""
+    """One batch; its memory is there as long as the batch, or an array on its memory, is held."""
 
     def __init__(self) -> None:
         self.array = abi.ArrowArray()
@@ -57,7 +57,7 @@ class Column:
         self._batch, self._array, self.length = batch, array, int(array.length)
 
     def _memory(self, index: int, count: int, size: int) -> Any:
-        """A buffer of the column, behind its offset; keeps the batch alive."""
+        """A buffer of the column, from its offset on; keeps the batch alive."""
         found = self._array.buffers[index]
         if not found or not count:
             return None

@@ -68,11 +68,11 @@ class Builder:
         return self._described(lib.perfile_builder_function, abi.perfile_profile_function(), members)
 
     def frame(self, function: int, **members: Any) -> int:
-        """A place in a function, such as a `line` of a `file`: the number for stacks."""
+        """A location in a function, such as a `line` of a `file`: the number for stacks."""
         return self._described(lib.perfile_builder_frame, abi.perfile_profile_frame(), {'function': function, **members})
 
     def address(self, module: int, file_offset: int) -> int:
-        """A place in the file of a module whose name is looked up later: the number for stacks."""
+        """A location in the file of a module whose name is looked up later: the number for stacks."""
         number = ctypes.c_uint32()
         Signals().run(lib.perfile_builder_address, self._open(), module, file_offset, _byref(number))
         return number.value

@@ -90,11 +90,11 @@ class Call(Signals):
     def watch(self, options: Any) -> Any:
         """Sets the callbacks of a struct of options that has them. Without progress one is needed, too: for signals."""
         kinds = dict(options._fields_)
-        options.progress = self.callback(kinds['progress'], self._told)
+        options.progress = self.callback(kinds['progress'], self._reported)
         if 'unmatched' in kinds:
             options.unmatched = self.callback(kinds['unmatched'], lambda _, what: self.unmatched.append(copy(what.contents)))
         return options
 
-    def _told(self, _: Any, done: int, total: int) -> None:
+    def _reported(self, _: Any, done: int, total: int) -> None:
         if self._progress:
             self._progress(done, total)

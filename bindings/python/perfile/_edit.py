@@ -3,7 +3,7 @@
 Recordings in, recordings out. All take
 
     input     a recording, or what perfile.open() takes
-    output    a path (which gets its file when it is complete), a descriptor, or a file object. What is no file of the system
+    output    a path (which gets its file when it is complete), a descriptor, or a file object. What is not a file of the system
               is written in pipe mode
     progress  called now and then with the bytes read and the bytes there are (0: unknown). An exception ends the edit
 
@@ -105,8 +105,8 @@ class _Closed:
 
 
 def _symbols(edit: _Edit, symbols: Optional[Dict[str, Any]]) -> Any:
-    given = {'recording': edit.recordings[0].path, **(symbols or {})}
-    return fill(abi.perfile_symbol_options(), given, ('note', 'note_context', 'reach', 'reach_context'))
+    passed = {'recording': edit.recordings[0].path, **(symbols or {})}
+    return fill(abi.perfile_symbol_options(), passed, ('note', 'note_context', 'reach', 'reach_context'))
 
 
 def repair(input: Any, output: Any, *, progress: Optional[Progress] = None, **options: Any) -> values.EditReport:
@@ -199,8 +199,8 @@ def merge(inputs: Sequence[Any], output: Any, *, names: Optional[Sequence[str]] 
         texts = (ctypes.c_char_p * len(known))(*(os.fsencode(name) for name in known))
         made.names = texts
         if note:
-            told = note
-            made.note = edit.call.callback(dict(made._fields_)['note'], lambda _, one: told(copy(one.contents)))
+            reported = note
+            made.note = edit.call.callback(dict(made._fields_)['note'], lambda _, one: reported(copy(one.contents)))
         edit.run(lib.perfile_merge, edit.writer, _byref(made), _byref(report))
         made_report: values.MergeReport = copy(report)
     return made_report

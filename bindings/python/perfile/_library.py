@@ -64,11 +64,11 @@ class Error(Exception):
     """A call that failed. Each code has a class of its own, derived from this one."""
     #: one of PERFILE_ERROR_*
     code: int = 0
-    #: bytes from the start of the recording; None: it is not about a place
+    #: bytes from the start of the recording; None: it has no position
     offset: Optional[int] = None
     #: the part in question: "MMAP2 record"
     what: str = ''
-    #: the word of the caller's that is wrong: an event, a column; "": it is none
+    #: the word of the caller's that is wrong: an event, a column; "": the error is not about a word
     token: str = ''
 
     @property
@@ -100,7 +100,7 @@ class WriteError(Error, OSError):
 
 
 class FormatError(Error):
-    """This is no recording."""
+    """This is not a recording."""
     code = constants.PERFILE_ERROR_FORMAT
 
 

@@ -60,15 +60,15 @@ def export_formats() -> FrozenSet[str]:
 
 def write_output(recording: Recording, to: Any, kind: str, format: Optional[str], progress: Optional[Progress],
                  options: Dict[str, Any]) -> int:
-    whole = Pass(recording)
-    reader = whole._started()
+    entire = Pass(recording)
+    reader = entire._started()
     call = Call([reader], progress)
     try:
         made = call.watch(structs_of(abi.perfile_output_options(), options, recording, ('more', 'more_paths', 'more_count')))
         with Sink(to, call) as sink:
             return call.run(lib.perfile_output_write, reader, encoded(kind), encoded(format), _byref(made), sink.pointer)
     finally:
-        whole._ended()
+        entire._ended()
 
 
 def write_profile(profile: Profile, to: Any, kind: str, format: Optional[str], options: Dict[str, Any]) -> int:

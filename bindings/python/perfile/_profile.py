@@ -55,8 +55,8 @@ class Stream(Closing, Iterator[StreamSample]):
         self._error = abi.perfile_error()
         try:
             self._options = self._call.watch(structs_of(abi.perfile_stream_options(), options, recording))
-            self._told = progress is not None
-            if not self._told:
+            self._reported = progress is not None
+            if not self._reported:
                 self._options.progress = type(self._options.progress)()  # calls are short: signals can wait for their ends
             self._call.run(lib.perfile_stream_open, reader, _byref(self._options), _byref(stream))
         except BaseException:
@@ -70,7 +70,7 @@ class Stream(Closing, Iterator[StreamSample]):
         return self._stream
 
     def __next__(self) -> StreamSample:
-        if self._told:
+        if self._reported:
             result = self._call.run(lib.perfile_stream_next, self._open(), _byref(self._found))
         else:
             result = lib.perfile_stream_next(self._open(), _byref(self._found), _byref(self._error))
@@ -201,7 +201,7 @@ class Profile:
 
     @property
     def frames(self) -> Rows[values.ProfileFrame]:
-        """Places in functions."""
+        """Locations in functions."""
         return Rows(self, 'frame', abi.perfile_profile_frame)
 
     @property
@@ -275,8 +275,8 @@ class Profile:
 
 
 def make_profile(recording: Recording, progress: Optional[Progress], options: Dict[str, Any]) -> Profile:
-    whole = Pass(recording)
-    reader, pointer = whole._started(), ctypes.c_void_p()
+    entire = Pass(recording)
+    reader, pointer = entire._started(), ctypes.c_void_p()
     call = Call([reader], progress)
     try:
         if options.get('path') is None:
@@ -284,7 +284,7 @@ def make_profile(recording: Recording, progress: Optional[Progress], options: Di
         made = call.watch(structs_of(abi.perfile_profile_options(), options, recording))
         call.run(lib.perfile_profile_open, reader, _byref(made), _byref(pointer))
     finally:
-        whole._ended()
+        entire._ended()
     return Profile(pointer, call.unmatched)
 
 

@@ -19,7 +19,7 @@ Bytes = bytes  # members are called so, too
 
 
 class Reader:
-    """The C reader. It closes when nobody needs it: the recording, its tables, and streams that others took."""
+    """The C reader. It closes when it is not needed any more: by the recording, its tables, and streams that others took."""
 
     def __init__(self, opened: Any, keep: Any, temporary: Any) -> None:
         self.pointer, self._keep, self._temporary = opened, keep, temporary
@@ -106,8 +106,8 @@ class Event:
     @property
     def period_unit(self) -> str:
         """What its periods count: "ns", "cycles", "events"."""
-        room = ctypes.create_string_buffer(64)
-        return str(text(lib.perfile_event_unit(_byref(self._get()), ctypes.addressof(room), len(room))))
+        buffer = ctypes.create_string_buffer(64)
+        return str(text(lib.perfile_event_unit(_byref(self._get()), ctypes.addressof(buffer), len(buffer))))
 
     @property
     def tracepoint(self) -> Optional[values.Tracepoint]:
@@ -360,7 +360,7 @@ class Pass:
         self.recording = recording
 
     def _give_way(self) -> bool:
-        """Another one wants to read: False when this one has begun."""
+        """Another one wants to read: False when this one has started."""
         return False
 
     def _started(self) -> Any:
@@ -376,7 +376,7 @@ class Pass:
         self._ended()
 
 
-def _nobody() -> Optional[Pass]:
+def _no_pass() -> Optional[Pass]:
     return None
 
 
@@ -388,7 +388,7 @@ _Closing = TypeVar('_Closing', bound='Closing')
 
 
 class Closing(Pass):
-    """A pass that ends with its block, or when nobody has it any more."""
+    """A pass that ends with its block, or when the last reference to it is gone."""
 
     def __enter__(self: _Closing) -> _Closing:
         return self
@@ -464,10 +464,10 @@ class Samples(Closing, Iterator[Sample]):
             raise invalid('stacks need samples(symbols={}), and a sample that was read')
         capacity = 1024
         while True:
-            room = (ctypes.c_uint32 * capacity)()
-            count = Signals().run(lib.perfile_resolver_stack, self._resolver, self._found, _byref(self._sampled), room, capacity)
+            buffer = (ctypes.c_uint32 * capacity)()
+            count = Signals().run(lib.perfile_resolver_stack, self._resolver, self._found, _byref(self._sampled), buffer, capacity)
             if count <= capacity:
-                return room[:count]
+                return buffer[:count]
             capacity = count
 
     def label(self, frame: int) -> str:
@@ -528,7 +528,7 @@ class Recording:
 
     def __init__(self, source: Any, options: Any, keep: List[Any]) -> None:
         self._reader: Optional[Reader] = None
-        self._driver: Callable[[], Optional[Pass]] = _nobody  # a weak reference: who is forgotten has ended
+        self._driver: Callable[[], Optional[Pass]] = _no_pass  # a weak reference: a pass without others has ended
         self._followed: Callable[[], Optional[Record]] = _nothing  # the record whose payload can be read
         self._events: Dict[int, Event] = {}
         self._follow: Optional[Follow] = None
@@ -576,11 +576,11 @@ class Recording:
 
     def _release(self, driver: Pass) -> None:
         if self._driver() in (driver, None):
-            self._driver = _nobody
+            self._driver = _no_pass
 
     def close(self) -> None:
         """Closes it. Tables that others took as streams keep the input open until they release them."""
-        driver, self._driver = self._driver(), _nobody
+        driver, self._driver = self._driver(), _no_pass
         if driver is not None:
             driver.close()
         self._reader = None
@@ -627,7 +627,7 @@ class Recording:
 
     @property
     def diagnostics(self) -> List[values.Diagnostic]:
-        """What was odd so far, place by place: the first 4096."""
+        """What was odd so far, in the order of the file: the first 4096."""
         found: List[values.Diagnostic] = []
         while one := lib.perfile_diagnostic_get(self._pointer(), len(found)):
             found.append(copy(one.contents))

@@ -28,26 +28,26 @@ def _not_plain(struct: Any) -> List[str]:
             not isinstance(kind._type_, str)]
 
 
-def structs_of(options: Any, given: Dict[str, Any], recording: Optional[Recording],
+def structs_of(options: Any, passed: Dict[str, Any], recording: Optional[Recording],
                keep: Sequence[str] = ()) -> Any:
     """
     Options of C by their names. Members of the filter stand among them; structs of further options, such as `symbols` and
     `report`, are dictionaries.
     """
-    wanted = {name: given[name] for name in FILTER if given.get(name) is not None}
-    given = {name: value for name, value in given.items() if name not in FILTER}
+    wanted = {name: passed[name] for name in FILTER if passed.get(name) is not None}
+    passed = {name: value for name, value in passed.items() if name not in FILTER}
     kinds = dict(options._fields_)
     if 'symbols' in kinds and recording is not None:
-        given['symbols'] = {'recording': recording.path, **(given.get('symbols') or {})}
+        passed['symbols'] = {'recording': recording.path, **(passed.get('symbols') or {})}
     for name, kind in kinds.items():
         struct: Any = getattr(kind, '_type_', None)
-        if getattr(struct, '__name__', '').endswith('_options') and given.get(name) is not None:
-            given[name] = ctypes.pointer(fill(struct(), given[name], _not_plain(struct)))
+        if getattr(struct, '__name__', '').endswith('_options') and passed.get(name) is not None:
+            passed[name] = ctypes.pointer(fill(struct(), passed[name], _not_plain(struct)))
     if wanted:
         if 'filter' not in kinds:
             raise TypeError(f'{", ".join(wanted)}: there is no filter here')
-        given['filter'] = ctypes.pointer(fill(abi.perfile_filter(), wanted))
-    return fill(options, given, ('progress', 'progress_context', 'unmatched', 'unmatched_context', 'allocator', *keep))
+        passed['filter'] = ctypes.pointer(fill(abi.perfile_filter(), wanted))
+    return fill(options, passed, ('progress', 'progress_context', 'unmatched', 'unmatched_context', 'allocator', *keep))
 
 
 class Table(Closing):
@@ -61,7 +61,7 @@ class Table(Closing):
         #: which view it is
         self.view = view
         self._pointer: Any = None
-        self._begun = False
+        self._has_started = False
         self._call = Call([recording._pointer()], progress)
         self._options = self._call.watch(structs_of(abi.perfile_table_options(), options, recording))
         self._losses = abi.perfile_losses()
@@ -74,7 +74,7 @@ class Table(Closing):
 
     def _open(self) -> Any:
         """At its start."""
-        if self._begun:
+        if self._has_started:
             raise invalid('this table is being read: finish that, or close() it')
         if self._pointer is None:
             reader, table = self._started(), ctypes.c_void_p()
@@ -95,14 +95,14 @@ class Table(Closing):
             yield copy(column)
 
     def _give_way(self) -> bool:
-        if self._begun:
+        if self._has_started:
             return False
         self.close()
         return True
 
     def close(self) -> None:
         """Ends reading. The table can be read again, from its start."""
-        pointer, self._pointer, self._begun = self._pointer, None, False
+        pointer, self._pointer, self._has_started = self._pointer, None, False
         if pointer:
             lib.perfile_table_losses(pointer, _byref(self._losses))
             lib.perfile_table_close(pointer)
@@ -115,7 +115,7 @@ class Table(Closing):
 
     def _batches(self) -> Iterator[Batch]:
         table = self._open()
-        self._begun = True
+        self._has_started = True
         try:
             batch = Batch()
             while self._call.run(lib.perfile_table_next, table, _byref(batch.array)):
@@ -160,11 +160,11 @@ class Table(Closing):
     def write(self, to: Any, format: Optional[str] = None) -> int:
         """
         All rows as text, csv, json or jsonl, to a binary file object, a path, or a descriptor. 1: something could not be
-        read, which the rows tell; else 0.
+        read, which the rows report; else 0.
         """
         from ._output import Sink
         table = self._open()
-        self._begun = True
+        self._has_started = True
         try:
             with Sink(to, self._call) as sink:
                 return self._call.run(lib.perfile_table_write, table, encoded(format or 'text'), sink.pointer)
@@ -181,7 +181,7 @@ class Table(Closing):
     def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
         """The Arrow PyCapsule interface. Until the stream is released the recording is its own."""
         table, stream = self._open(), abi.ArrowArrayStream()
-        self._begun, self._pointer = True, None
+        self._has_started, self._pointer = True, None
         lib.perfile_table_stream(table, _byref(stream))
         release = _RELEASE(ctypes.cast(stream.release, ctypes.c_void_p).value or 0)  # a member would change with the struct
         _streams[stream.private_data] = release, self, self.recording._reader
@@ -189,7 +189,7 @@ class Table(Closing):
         return capsule(b'arrow_array_stream', stream)
 
     def _released(self) -> None:
-        self._begun = False
+        self._has_started = False
         self._ended()
 
     # ---- what the rows do not show -----------------------------------------------------------------------------------

@@ -9,7 +9,7 @@ use std::ptr::{null, null_mut};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::Arc;
 
-/// The reader of the C interface, which streams and tables keep open: one that was forgotten does not outlive it.
+/// The reader of the C interface, which streams and tables keep open: one that was leaked does not outlive it.
 pub(crate) struct Shared {
     pub(crate) pointer: *mut sys::perfile_reader,
     is_lent: AtomicBool,
@@ -62,7 +62,7 @@ impl<'data> Reader<'data> {
         Reader { shared: Arc::new(Shared { pointer, is_lent: AtomicBool::new(false) }), data: PhantomData }
     }
 
-    /// Fails while a stream or a table that was forgotten still has the reader.
+    /// Fails while a stream or a table that was leaked still has the reader.
     fn pointer(&self) -> Result<*mut sys::perfile_reader> {
         if self.shared.is_lent.load(Ordering::Acquire) {
             return Err(Error::argument("a stream or a table that was not dropped still reads the recording"));

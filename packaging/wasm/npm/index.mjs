@@ -154,9 +154,9 @@ async function bytesOf(content) {
  * Returns the exit status, what was printed, and the files that were made.
  */
 export async function run(args, files = {}, environment = {}, progress = undefined) {
-    const given = {}
+    const preset = {}
     for (const [name, content] of Object.entries(files))
-        given[name] = await bytesOf(content)
+        preset[name] = await bytesOf(content)
     const { module, run: start } = await instantiate(module => {
         Object.assign(module.ENV, { HOME: '/nonexistent', NO_COLOR: '1', ...environment })
         module.FS.mkdir('/work')
@@ -164,13 +164,13 @@ export async function run(args, files = {}, environment = {}, progress = undefin
         module.FS.writeFile('/out', '')
         module.FS.writeFile('/err', '')
     }, args[0])
-    put(module, '/work', given, files, progress)
+    put(module, '/work', preset, files, progress)
     redirect(module, 1, '/out')
     redirect(module, 2, '/err')
     const status = start(args)
     const made = {}
     for (const name of module.FS.readdir('/work'))
-        if (!(name in given) && module.FS.isFile(module.FS.stat(`/work/${name}`).mode))
+        if (!(name in preset) && module.FS.isFile(module.FS.stat(`/work/${name}`).mode))
             made[name] = module.FS.readFile(`/work/${name}`)
     return { status, stdout: module.FS.readFile('/out'), stderr: new TextDecoder().decode(module.FS.readFile('/err')), files: made }
 }

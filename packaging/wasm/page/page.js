@@ -168,7 +168,7 @@ function download(name, content, type = 'application/octet-stream') {
     element('a', { href: url, download: name }).click()
     setTimeout(() => URL.revokeObjectURL(url), 60000)
 }
-/* A page is written into a frame, so that it is of the same origin: files are dropped on it, too. It is filled where it is shown. */
+/* A page is written into a frame, so that it has the same origin: files are dropped on it, too. It is filled where it is shown. */
 function pageOf(bytes) {
     const frame = element('iframe', { title: 'The picture' })
     frame.fill = () => {
@@ -411,7 +411,7 @@ function forgetSymbols() {
     open.kallsyms = null
 }
 /* Sorts files into what is open. Returns the view to show, or nothing. */
-async function take(list, how, unread) {
+async function accept(list, how, unread) {
     const found = await whileBusy('Opening…', async () => sort(await list)), isFirst = !found.recordings.length && !open.recordings.length
     /* What is not a recording is opened all the same: the command says what is wrong with it. */
     const chosen = isFirst ? found.others.map(({ path, blob }) => ({ name: path, files: { [path]: blob } })) : found.recordings
@@ -442,7 +442,7 @@ let taking = Promise.resolve()
  * instead; `unread` are the names of those that could not be read.
  */
 async function receive(list, how = 'open', unread = []) {
-    const next = taking.then(() => take(list, how, unread))
+    const next = taking.then(() => accept(list, how, unread))
     taking = next.catch(() => {})
     try {
         const view = await next

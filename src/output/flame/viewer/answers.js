@@ -91,28 +91,28 @@ function offCpu(main, waits) {
   }
   return off;
 }
-function makeMain(wish) {
-  const mine = treeOf(wish, wish.event, wish.mine);
+function makeMain(asking) {
+  const mine = treeOf(asking, asking.event, asking.mine);
   if (!data.compares) {
-    const main = Tree.of(mine, false), off = wish.measure === "both" ? offCpu(main, treeOf({ ...wish, measure: "all" }, wish.event, wish.mine)) : {};
+    const main = Tree.of(mine, false), off = asking.measure === "both" ? offCpu(main, treeOf({ ...asking, measure: "all" }, asking.event, asking.mine)) : {};
     main.off = off.otherTotal;
     return { main, made: asMade({ ...main, ...off }, mine.shape), everything: mine.total[0] || 1, otherEverything: 1, how: null };
   }
-  const found = compared(wish, mine, wish.before === null ? null : treeOf(wish, wish.before, wish.theirs));
+  const found = compared(asking, mine, asking.before === null ? null : treeOf(asking, asking.before, asking.theirs));
   return { ...found, made: asMade(found.main) };
 }
-function tree(wish) {
-  const { order, stacks, ...rest } = wish, tag = JSON.stringify(rest);
+function tree(asking) {
+  const { order, stacks, ...rest } = asking, tag = JSON.stringify(rest);
   if (now.tag !== tag) {
-    now = { ...makeMain(wish), wish, id: now.id + 1, tag, order: "", turned: {} };
-    now.used = usedIn(now.main, wish);
+    now = { ...makeMain(asking), asking, id: now.id + 1, tag, order: "", turned: {} };
+    now.used = usedIn(now.main, asking);
     now.kinds = kindsOf(now.used);
     rank(now.used);
   } else {
     now.id++;
     now.turned = {};
   }
-  if (now.order !== order) now.main.place(order, ranks);
+  if (now.order !== order) now.main.site(order, ranks);
   now.order = order;
   const { id, main, everything, otherEverything, used, kinds } = now;
   return { id, main, shown: stacks === "callers" ? turnedRound() : null, everything, otherEverything, ranks, used, kinds };
@@ -127,7 +127,7 @@ function treeOfTurned(turned, of) {
     ...(data.compares ? { other: cut("otherSelf"), otherTotal: cut("otherTotal") } : { off: cut("otherTotal") }) });
   made.finish(!!made.other);
   if (made.other) made.comparedBy(now.how);
-  now.turned[of] = { turned, tree: made.place(now.order, ranks) };
+  now.turned[of] = { turned, tree: made.site(now.order, ranks) };
   return made;
 }
 function fineTree(turned, of) {
@@ -162,7 +162,7 @@ function rows({ totals }) {
     if (main.other) columns.other[group] += main.other[n];
     if (main.other && outer[n]) columns.otherTotal[group] += main.otherTotal[n];
   }
-  columns.inlined = totals === null && !data.compares ? withInlined(now.wish) : new Float64Array(size);
+  columns.inlined = totals === null && !data.compares ? withInlined(now.asking) : new Float64Array(size);
   let group = [];
   for (let key = 0; key < size; key++) if (columns.total[key] || columns.otherTotal[key]) group.push(key);
   if (totals !== null) group = group.filter(key => about(key).type !== "function").concat(exact(totals, columns));
@@ -211,23 +211,23 @@ function exact(wanted, columns) {
   return found;
 }
 function calleesOf(group) {
-  const { main } = now, below = new Tree(group), place = new Int32Array(main.count).fill(-1);
+  const { main } = now, below = new Tree(group), site = new Int32Array(main.count).fill(-1);
   for (let n = 1; n < main.count; n++) {
-    const above = place[main.parent[n]];
-    place[n] = above >= 0 ? main.isThere(n) ? below.child(above, main.group[n]) : -1 : main.group[n] === group ? 0 : -1;
+    const above = site[main.parent[n]];
+    site[n] = above >= 0 ? main.isThere(n) ? below.child(above, main.group[n]) : -1 : main.group[n] === group ? 0 : -1;
   }
   below.finish(!!main.other);
   const off = main.off && new Float64Array(below.count);
   for (let n = 1; n < main.count; n++) {
-    if (place[n] < 0) continue;
-    below.self[place[n]] += main.self[n];
-    if (main.other) below.other[place[n]] += main.other[n];
-    if (off) off[place[n]] += now.made.otherSelf[n];
+    if (site[n] < 0) continue;
+    below.self[site[n]] += main.self[n];
+    if (main.other) below.other[site[n]] += main.other[n];
+    if (off) off[site[n]] += now.made.otherSelf[n];
   }
   below.sum();
   if (off) below.off = below.withKids(off);
   if (main.other) below.comparedBy(now.how);
-  return below.place(now.order, ranks);
+  return below.site(now.order, ranks);
 }
 function sandwich({ group }) {
   const { id } = now, callers = fineTree(query.callers(now.made, group), "callers");

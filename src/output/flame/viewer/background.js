@@ -42,7 +42,7 @@ function ask(slot, name, question, done) {
   questions.set(slot, { slot, name, question, done });
   askNext();
 }
-function forget(slot) {
+function discard(slot) {
   questions.delete(slot);
   if (asked && asked.slot === slot) asked.done = () => {};
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The rows of branches, as a report has them: the whole recording's, whatever is chosen in other views. */
-/* Its first columns are the event and the share; those of the weight stand behind the keys. */
+/* The rows of branches, as a report has them: of all the recording, whatever is chosen in other views. */
+/* Its first columns are the event and the share; those of the weight stand after the keys. */
 const branchAt = name => data.branches.columns.findIndex(column => column.name === name);
 const branchKeys = () => data.branches.columns.map((column, i) => [column.name, i]).slice(branchAt("overhead") + 1, branchAt("samples"));
 const BRANCH_WORDS = { dso_from: "Source module", symbol_from: "Source function", dso_to: "Target module", symbol_to: "Target function", cycles: "Cycles",

@@ -15,12 +15,12 @@ function kidsOf(tree, node) {
 /* Leaf first, nothing calls a thread; what else waits may have callers. */
 const isEnd = group => levelsOf(state.threads).length === 1 && !/function|module/.test(about(group).type);
 const isLeaf = (tree, node) => tree.waits(node) ? isEnd(tree.group[node]) : (tree.first[node] === tree.first[node + 1] || !tree.isThere(tree.kids[tree.first[node]]));
-/* Triples of node, place and number of siblings. Returned is a node that is open, and whose children are not there yet; or 0. */
+/* Triples of node, position and number of siblings. Returned is a node that is open, and whose children are not there yet; or 0. */
 function listRows(tree) {
-  let lacking = 0;
+  let unopened = 0;
   let made = new Int32Array(3 * 1024), count = 0;
   const lists = [[kidsOf(tree, 0), 0]];
-  while (lists.length && count < MOST_ROWS) {
+  while (lists.length && count < MAX_ROWS) {
     const top = lists.at(-1), [kids, at] = top;
     if (at === kids.length) {
       lists.pop();
@@ -34,14 +34,14 @@ function listRows(tree) {
     made.set([kids[at], at + 1, kids.length], 3 * count++);
     top[1]++;
     if (!opened.has(kids[at])) continue;
-    if (tree.waits(kids[at])) lacking ||= kids[at];
+    if (tree.waits(kids[at])) unopened ||= kids[at];
     else lists.push([kidsOf(tree, kids[at]), 0]);
   }
   shown.treeRows = made;
   shown.treeCount = count;
-  return lacking;
+  return unopened;
 }
-/* What ends in a node whose callers are not there yet: with threads, all in those and nothing in functions; else nobody knows. */
+/* What ends in a node whose callers are not there yet: with threads, all in those and nothing in functions; else it is not known. */
 function ownWeight(tree, node) {
   if (!tree.waits(node)) return tree.self[node];
   if (isEnd(tree.group[node])) return tree.total[node];
@@ -52,11 +52,11 @@ function ownCell(tree, node) {
   return own !== null ? weightCell(own) : element("td", { class: "bar quiet", title: "Known when the row is open" }, element("b", {}, "…"));
 }
 function treeRow(i) {
-  const tree = shown.tree, [node, place, siblings] = shown.treeRows.subarray(3 * i, 3 * i + 3), level = tree.depth[node];
+  const tree = shown.tree, [node, site, siblings] = shown.treeRows.subarray(3 * i, 3 * i + 3), level = tree.depth[node];
   const leaf = isLeaf(tree, node), isOpen = opened.has(node);
   const twist = element("span", { class: "twist", style: `margin-left:${Math.min(level - 1, 40) * 12}px` },
     leaf ? "" : isOpen ? "▾" : "▸");
-  const row = element("tr", { role: "row", tabindex: -1, "aria-level": level, "aria-posinset": place,
+  const row = element("tr", { role: "row", tabindex: -1, "aria-level": level, "aria-posinset": site,
     "aria-setsize": siblings }, weightCell(tree.total[node]), ownCell(tree, node),
     ...(data.compares ? changeCells(tree.group[node], tree.change(node, false), tree.change(node, true)) : []),
     nameCell(tree.group[node], twist), moduleCell(tree.group[node]));
@@ -70,14 +70,14 @@ const placeOfNode = node => {
   return -1;
 };
 function showTree(node = 0) {
-  const lacking = listRows(shown.tree);
+  const unopened = listRows(shown.tree);
   const at = node ? placeOfNode(node) : -1;
-  $("treefull").hidden = shown.treeCount < MOST_ROWS;
+  $("treefull").hidden = shown.treeCount < MAX_ROWS;
   treeList.fill(shown.treeCount, treeRow, at < 0 ? undefined : at);
   describe(shown.tree, shown.treeCount ? shown.treeRows[3 * treeList.at] : 0);
-  if (lacking)
-    withKids(shown.tree, lacking, () => {
-      if (lacking === shown.hotEnd) openHeaviest(lacking);
+  if (unopened)
+    withKids(shown.tree, unopened, () => {
+      if (unopened === shown.hotEnd) openHeaviest(unopened);
       if (state.view === "tree") showTree(shown.treeRows[3 * treeList.at]);
     });
 }

@@ -2,12 +2,12 @@
 /* The stacks of a thread, or of a CPU below its threads, as they followed each other. `stackChart(host, calls)` makes the view in an element;
  * `show({ data, transforms }, state)` draws it; what takes long it asks for: ask(name, question, done), see timeindex.js: until
  * there is an answer, the last boxes stay. Of the state it takes event, time, threads, include, exclude, selected (a key), search, window, byDay
- * and thread or cpu. It calls onSelect(key), onFilter, onWindow, onThread (thread, cpu: -1 for the one that is not shown) and onHover; names(key) and colour(key) may tell what is
+ * and thread or cpu. It calls onSelect(key), onFilter, onWindow, onThread (thread, cpu: -1 for the one that is not shown) and onHover; names(key) and colour(key) may say what is
  * written on boxes, shorter ones last, and their colours. */
 "use strict";
 const stackChart = (() => {
 const T = overTime;
-const ROW = 18, AXIS = 26, BLOCKED = 2, READY = 3, MOST_THREADS = 1000;
+const ROW = 18, AXIS = 26, BLOCKED = 2, READY = 3, MAX_THREADS = 1000;
 const NONE = [], NO_BOXES = { count: 0, depth: [], node: [], key: [], from: [], to: [], deepest: 0 };
 const WAITS = ["running", "preempted", "blocked", "ready, without a CPU"];
 const HUES = [[8, 44], [222, 34], [168, 24], [92, 34], [34, 12]];
@@ -22,7 +22,7 @@ function colourOf(data, key, dark) {
 
 class Chart {
   constructor(host, calls) {
-    Object.assign(this, { host, calls, state: {}, thread: -1, cpu: -1, spot: null, hover: -1, fills: new Map(),
+    Object.assign(this, { host, calls, state: {}, thread: -1, cpu: -1, pinned: null, hover: -1, fills: new Map(),
       ask: calls.ask || ((name, question, done) => done(overAnswers(this.data)[name](question))) });
     this.later = T.later(() => this.draw());
     this.window = new T.Window(this.later, part => calls.onWindow?.(part));
@@ -33,7 +33,7 @@ class Chart {
     this.choice = T.element("select", { "aria-label": "Thread or CPU", class: "ot-thread" });
     this.choice.addEventListener("change", () => this.setRow(this.choice.value));
     this.into = T.button("Zoom to selection", {}, () => this.window.set(...this.state.time));
-    this.whole = T.button("Whole time", {}, () => this.window.set(0, this.window.length));
+    this.entire = T.button("Whole time", {}, () => this.window.set(0, this.window.length));
     this.remark = T.element("span", { class: "quiet" });
     const part = (name, text) => T.element("span", {}, T.element("i", { class: "ot-sign ot-" + name }), text);
     this.waitKey = T.element("span", { class: "ot-key quiet", "aria-hidden": "true" }, part("blocked", WAITS[BLOCKED]), part("ready", WAITS[READY]));
@@ -48,7 +48,7 @@ class Chart {
     this.live = T.element("div", { class: "hear", "aria-live": "polite", role: "status" });
     this.body = T.element("div", { class: "ot-body" }, this.axis, this.scroll, this.tip);
     this.host.replaceChildren(T.element("div", { class: "ot" }, T.element("div", { class: "ot-tools" },
-      T.element("label", {}, "Thread or CPU ", this.choice), this.into, this.whole, this.remark, this.waitKey), this.body, this.live));
+      T.element("label", {}, "Thread or CPU ", this.choice), this.into, this.entire, this.remark, this.waitKey), this.body, this.live));
     const on = (part, name, act) => part.addEventListener(name, act);
     on(this.scroll, "scroll", this.later);
     for (const part of [this.axis, this.space]) {
@@ -75,11 +75,11 @@ class Chart {
 
   show({ data, transforms = NONE }, state) {
     const { event, threads, cpus, processes, include, exclude, search } = state, wanted = { event, threads, cpus, processes, include, exclude };
-    const given = JSON.stringify([wanted, transforms], (key, value) => value ?? null), found = JSON.stringify(wanted);
+    const preset = JSON.stringify([wanted, transforms], (key, value) => value ?? null), found = JSON.stringify(wanted);
     const fresh = data !== this.data || found !== this.found;
     if (data !== this.data) this.fills.clear();
     if (search !== this.search) this.matched = search ? query.matches(data, search) : null;
-    Object.assign(this, { data, given, found, transforms, wanted, search, state });
+    Object.assign(this, { data, preset, found, transforms, wanted, search, state });
     if (!fresh) return this.pickThread();
     this.ask("threads", { filter: wanted, event }, ({ weights, cpus }) => {
       this.listThreads(weights);
@@ -100,7 +100,7 @@ class Chart {
     this.window.take(T.lengthOf(data), state.window);
     this.later();
   }
-  /* The thread in the list, also when it is none of the heaviest. */
+  /* The thread in the list, also when it is not among the heaviest. */
   showChoice() {
     const { thread } = this;
     if (this.weights[thread] > 0 && ![...this.choice.options].some(one => +one.value === thread)) this.choice.prepend(this.option(thread));
@@ -114,8 +114,8 @@ class Chart {
     this.weights = weights;
     this.threads = Array.from(weights, (x, t) => t).filter(t => weights[t] > 0).sort((a, b) => weights[b] - weights[a]);
     this.all = weights.reduce((a, b) => a + b, 0) || 1;
-    this.choice.replaceChildren(...this.threads.slice(0, MOST_THREADS).map(t => this.option(t)));
-    const left = this.threads.length - MOST_THREADS;
+    this.choice.replaceChildren(...this.threads.slice(0, MAX_THREADS).map(t => this.option(t)));
+    const left = this.threads.length - MAX_THREADS;
     if (left > 0) this.choice.append(T.element("option", { disabled: "" }, `${left.toLocaleString("en-US")} lighter ones: choose them in the tracks`));
     if (!this.threads.includes(this.thread)) this.thread = this.threads.length ? this.threads[0] : -1;
   }
@@ -129,7 +129,7 @@ class Chart {
     this.cpu = cpu === undefined ? -1 : +cpu;
     if (this.cpu < 0) this.thread = +value;
     this.showChoice();
-    this.spot = null;
+    this.pinned = null;
     this.calls.onThread?.(this.cpu < 0 ? this.thread : -1, this.cpu);
     this.scroll.scrollTop = 0;
     this.later();
@@ -153,7 +153,7 @@ class Chart {
 
   /* Boxes are made anew for each window and thread. */
   make() {
-    const { from, to } = this.window, tag = [this.thread, this.cpu, from, to, this.width, this.given].join();
+    const { from, to } = this.window, tag = [this.thread, this.cpu, from, to, this.width, this.preset].join();
     if (this.tag === tag && this.boxes) return;
     this.tag = tag;
     this.boxes ||= NO_BOXES;
@@ -237,8 +237,8 @@ class Chart {
     }
   }
   label(p, names, x, y, w, fill) {
-    const left = Math.max(0, x), room = Math.min(this.width, x + w) - left - 8;
-    const text = T.fitted(p, names, room);
+    const left = Math.max(0, x), extent = Math.min(this.width, x + w) - left - 8;
+    const text = T.fitted(p, names, extent);
     p.fillStyle = fill;
     if (text) p.fillText(text, left + 4, y + ROW / 2);
   }
@@ -267,9 +267,9 @@ class Chart {
     }
   }
   drawSpot(p, top) {
-    const { boxes } = this, spot = this.spotBox();
-    for (const [b, colour, wide] of [[this.hover, this.css.text, 1], [spot, this.css.accent, 2]]) {
-      if (b < 0 || b === spot && colour === this.css.text) continue;
+    const { boxes } = this, pinned = this.pinnedBox();
+    for (const [b, colour, wide] of [[this.hover, this.css.text, 1], [pinned, this.css.accent, 2]]) {
+      if (b < 0 || b === pinned && colour === this.css.text) continue;
       const x = this.x(boxes.from[b]);
       this.outline(p, x, boxes.depth[b] * ROW - top, this.x(boxes.to[b]) - x, colour, wide);
     }
@@ -277,7 +277,7 @@ class Chart {
   words(p) {
     const { boxes, css, window, state } = this;
     this.into.disabled = !state.time;
-    this.whole.disabled = !window.zoomed;
+    this.entire.disabled = !window.zoomed;
     this.waitKey.hidden = !this.waits.length;
     const fine = T.roundStep((window.to - window.from) / 1000), t = at => T.timeWords(this.data, at, fine, state.byDay);
     this.remark.textContent = `${t(window.from)} – ${t(window.to)}` +
@@ -309,8 +309,8 @@ class Chart {
     }
     return best;
   }
-  spotBox() {
-    return this.spot ? this.boxAt(this.spot) : -1;
+  pinnedBox() {
+    return this.pinned ? this.boxAt(this.pinned) : -1;
   }
   factsOf(b) {
     const { boxes, data, data: { functions }, state } = this, key = boxes.key[b], from = boxes.from[b], to = boxes.to[b];
@@ -318,8 +318,8 @@ class Chart {
     const above = boxes.depth[b] ? this.boxAt({ time: (from + to) / 2, depth: boxes.depth[b] - 1 }) : -1;
     const text = id => id >= 0 ? data.strings[id] : "", is = key < functions.name.length;
     const file = is && functions.file ? text(functions.file[key]) : "", line = is && functions.line[key];
-    const place = is ? [text(functions.module[key]), file && line ? `${file}:${line}` : file].filter(x => x).join(" · ") : "";
-    return [this.briefOf(key), place, `${t(from)} – ${t(to)} (${T.duration(to - from)})`,
+    const site = is ? [text(functions.module[key]), file && line ? `${file}:${line}` : file].filter(x => x).join(" · ") : "";
+    return [this.briefOf(key), site, `${t(from)} – ${t(to)} (${T.duration(to - from)})`,
       `level ${boxes.depth[b] + 1}${above >= 0 ? ", called by " + this.briefOf(boxes.key[above]) : ""}`];
   }
   waitAt({ time, depth }) {
@@ -390,7 +390,7 @@ class Chart {
   }
   choose(b, time) {
     if (b < 0) return;
-    this.spot = { time: Math.max(this.boxes.from[b], Math.min(time, this.boxes.to[b])), depth: this.boxes.depth[b] };
+    this.pinned = { time: Math.max(this.boxes.from[b], Math.min(time, this.boxes.to[b])), depth: this.boxes.depth[b] };
     this.calls.onSelect?.(this.boxes.key[b]);
   }
   zoomTo(b) {
@@ -402,11 +402,11 @@ class Chart {
   key(e) {
     if (e.ctrlKey || e.altKey || e.metaKey || !this.width) return;
     this.make();
-    const spot = this.spotBox(), { boxes } = this;
+    const pinned = this.pinnedBox(), { boxes } = this;
     const page = this.scroll.clientHeight - ROW;
-    if (/^Arrow/.test(e.key)) this.go(e.key, spot);
-    else if (e.key === "Enter") this.zoomTo(spot);
-    else if (e.key === " " && spot >= 0) this.choose(spot, this.spot.time);
+    if (/^Arrow/.test(e.key)) this.go(e.key, pinned);
+    else if (e.key === "Enter") this.zoomTo(pinned);
+    else if (e.key === " " && pinned >= 0) this.choose(pinned, this.pinned.time);
     else if (e.key === "PageDown" || e.key === "PageUp") this.scroll.scrollTop += e.key === "PageDown" ? page : -page;
     else if (e.key === "Escape" && this.window.zoomed) this.window.set(0, this.window.length);
     else if (e.key === "Escape" && this.state.time) this.filter(null);
@@ -416,22 +416,22 @@ class Chart {
     e.stopPropagation();
   }
   /* To the caller, a callee, what came before or after. */
-  go(key, spot) {
+  go(key, pinned) {
     const { boxes } = this;
     let to = -1;
-    if (spot < 0) to = this.boxAt({ time: this.firstTime(), depth: 0 });
-    else if (key === "ArrowUp") to = boxes.depth[spot]
-      ? this.boxAt({ time: this.spot.time, depth: boxes.depth[spot] - 1 }) : -1;
-    else if (key === "ArrowDown") to = this.below(spot);
-    else to = this.beside(spot, key === "ArrowLeft" ? -1 : 1);
+    if (pinned < 0) to = this.boxAt({ time: this.firstTime(), depth: 0 });
+    else if (key === "ArrowUp") to = boxes.depth[pinned]
+      ? this.boxAt({ time: this.pinned.time, depth: boxes.depth[pinned] - 1 }) : -1;
+    else if (key === "ArrowDown") to = this.below(pinned);
+    else to = this.beside(pinned, key === "ArrowLeft" ? -1 : 1);
     if (to < 0) {
       this.live.textContent = "nothing there";
       return;
     }
     const { from, to: end } = this.window, a = Math.max(from, this.boxes.from[to]),
       b = Math.min(end, this.boxes.to[to]);
-    this.spot = { depth: this.boxes.depth[to], time: Math.max(a,
-      Math.min(key === "ArrowUp" && spot >= 0 ? this.spot.time : (a + b) / 2, b)) };
+    this.pinned = { depth: this.boxes.depth[to], time: Math.max(a,
+      Math.min(key === "ArrowUp" && pinned >= 0 ? this.pinned.time : (a + b) / 2, b)) };
     this.reveal();
     this.live.textContent = this.factsOf(to).filter(line => line).join(", ");
     this.later();
@@ -442,17 +442,17 @@ class Chart {
     return NaN;
   }
   /* The longest callee. */
-  below(spot) {
+  below(pinned) {
     const { boxes } = this;
     let best = -1;
     for (let b = 0; b < boxes.count; b++)
-      if (boxes.depth[b] === boxes.depth[spot] + 1 && boxes.from[b] >= boxes.from[spot] &&
-        boxes.to[b] <= boxes.to[spot] && (best < 0 || boxes.to[b] - boxes.from[b] > boxes.to[best] - boxes.from[best])) best = b;
+      if (boxes.depth[b] === boxes.depth[pinned] + 1 && boxes.from[b] >= boxes.from[pinned] &&
+        boxes.to[b] <= boxes.to[pinned] && (best < 0 || boxes.to[b] - boxes.from[b] > boxes.to[best] - boxes.from[best])) best = b;
     return best;
   }
   /* At the same level; beyond what is shown it moves on. */
-  beside(spot, step) {
-    const depth = this.boxes.depth[spot], middle = b => (this.boxes.from[b] + this.boxes.to[b]) / 2, own = middle(spot);
+  beside(pinned, step) {
+    const depth = this.boxes.depth[pinned], middle = b => (this.boxes.from[b] + this.boxes.to[b]) / 2, own = middle(pinned);
     for (let tries = 0; tries < 2; tries++) {
       const { boxes } = this;
       let best = -1;
@@ -468,7 +468,7 @@ class Chart {
     return -1;
   }
   reveal() {
-    const y = this.spot.depth * ROW, { scroll } = this;
+    const y = this.pinned.depth * ROW, { scroll } = this;
     if (y < scroll.scrollTop) scroll.scrollTop = y;
     else if (y + ROW > scroll.scrollTop + scroll.clientHeight) scroll.scrollTop = y + ROW - scroll.clientHeight;
   }

@@ -31,15 +31,15 @@ function makeCodeIndex() {
 }
 const codes = () => codeState.index ||= makeCodeIndex();
 
-const frameCount = place => (place.length - 1) / 3;
-const frameOf = (place, i) => ({ name: place[3 * i + 1], file: place[3 * i + 2], line: place[3 * i + 3] });
+const frameCount = site => (site.length - 1) / 3;
+const frameOf = (site, i) => ({ name: site[3 * i + 1], file: site[3 * i + 2], line: site[3 * i + 3] });
 /* The name of a function that is inlined somewhere in it. */
-const inlines = (place, label) => {
-  for (let i = 0; i + 1 < frameCount(place); i++) if (clean(frameOf(place, i).name || "") === label) return true;
+const inlines = (site, label) => {
+  for (let i = 0; i + 1 < frameCount(site); i++) if (clean(frameOf(site, i).name || "") === label) return true;
   return false;
 };
 const labelOfKey = key => query.describe(data, key).type === "function" ? text(data.functions.name[key]) : "";
-const hasInlined = (one, key) => one.positions.some(place => inlines(place, labelOfKey(key)));
+const hasInlined = (one, key) => one.positions.some(site => inlines(site, labelOfKey(key)));
 /* Where the function's code is, or that of the heaviest one that it is inlined in; -1: not in the page. */
 function codeFor(key) {
   const { list } = codes(), at = list.findIndex(one => one.key === key);
@@ -129,11 +129,11 @@ const lineOfCode = one => state.line >= 0 && state.line < one.lines.length ? sta
 const addressOf = (one, line) => (one.base + BigInt(line[0])).toString(16);
 const placeText = ({ file, line }) => file ? base(clean(file)) + (line ? ":" + line : "") : "";
 /* As it is drawn: the long ones without their arguments. */
-function chainText(place, nameOf = name => shorten(name.length > LONG ? withoutArguments(name) : name, LONG)) {
+function chainText(site, nameOf = name => shorten(name.length > LONG ? withoutArguments(name) : name, LONG)) {
   const words = [];
-  for (let i = 0; i + 1 < frameCount(place); i++) {
-    const at = placeText(frameOf(place, i + 1));
-    words.push(`${nameOf(clean(frameOf(place, i).name || "[unknown]"))}, inlined${at ? " at " + at : ""}`);
+  for (let i = 0; i + 1 < frameCount(site); i++) {
+    const at = placeText(frameOf(site, i + 1));
+    words.push(`${nameOf(clean(frameOf(site, i).name || "[unknown]"))}, inlined${at ? " at " + at : ""}`);
   }
   return words.join(" in ");
 }
@@ -145,17 +145,17 @@ function branchText([taken, mispredicted, reached, cycles, count]) {
   return words.join("; ");
 }
 const tabless = line => clean((line || "").replace(/\t/g, "    "));
-/* Operands that are places: within the function without its name, and of long names both ends. */
-const LONG_PLACE = 60;
+/* Operands that are addresses: within the function without its name, and of long names both ends. */
+const LONG_POSITION = 60;
 function briefInstruction(text, stays) {
   const [, before, name, offset] = /^(.* )<(.*?)(\+0x[0-9a-f]+)?>$/.exec(text) || [];
   if (name === undefined) return shorten(text, 2 * LONG);
   if (stays && offset) return `${before}<${offset}>`;
-  return `${before}<${name.length > LONG_PLACE ? shorten(withoutArguments(name), LONG_PLACE) : name}${offset || ""}>`;
+  return `${before}<${name.length > LONG_POSITION ? shorten(withoutArguments(name), LONG_POSITION) : name}${offset || ""}>`;
 }
 function instructionRow(one, i, events) {
-  const line = one.lines[i], whole = clean(line[1] ?? "no instruction"), text = briefInstruction(whole, line[3] >= 0);
-  const cell = element("td", {}, element("code", text === whole ? {} : { title: whole }, text));
+  const line = one.lines[i], entire = clean(line[1] ?? "no instruction"), text = briefInstruction(entire, line[3] >= 0);
+  const cell = element("td", {}, element("code", text === entire ? {} : { title: entire }, text));
   if (line[3] >= 0) {
     const jump = element("button", { type: "button", class: "link", tabindex: -1 }, "→ " + addressOf(one, one.lines[line[3]]));
     jump.addEventListener("click", () => chooseLine(line[3]));
@@ -168,12 +168,12 @@ function instructionRow(one, i, events) {
   return row;
 }
 function sourceRows(one, i, events) {
-  const [, , at] = one.lines[i], place = one.positions[at], rows = [];
+  const [, , at] = one.lines[i], site = one.positions[at], rows = [];
   if (data.noSource || at < 0 || i && one.lines[i - 1][2] === at) return rows;
   const row = (kind, ...content) => rows.push(element("tr", { class: kind }, element("td", { colspan: events.length + 1 }), element("td", {}, ...content)));
-  const where = placeText(frameOf(place, 0));
-  if (frameCount(place) > 1) row("chain", element("span", { title: chainText(place, name => name) }, chainText(place)));
-  if (where) row("source", element("span", { class: "quiet" }, where), " ", element("code", {}, tabless(place[0])));
+  const where = placeText(frameOf(site, 0));
+  if (frameCount(site) > 1) row("chain", element("span", { title: chainText(site, name => name) }, chainText(site)));
+  if (where) row("source", element("span", { class: "quiet" }, where), " ", element("code", {}, tabless(site[0])));
   return rows;
 }
 function moreRow(count, step, events) {
@@ -193,8 +193,8 @@ function instructionRows(one, events) {
 function sourceLines(one, event) {
   const known = new Map();
   one.lines.forEach((line, i) => {
-    const place = line[2] < 0 ? null : one.positions[line[2]], { file, line: number } = place && frameCount(place) ? frameOf(place, 0) : {};
-    const id = file ? file + "\n" + number : "", found = known.get(id) || { file: file || "", number: file ? number : 0, text: place && place[0], sums: [], first: i };
+    const site = line[2] < 0 ? null : one.positions[line[2]], { file, line: number } = site && frameCount(site) ? frameOf(site, 0) : {};
+    const id = file ? file + "\n" + number : "", found = known.get(id) || { file: file || "", number: file ? number : 0, text: site && site[0], sums: [], first: i };
     for (let k = 0; k < line[4].length; k += 3) {
       const at = found.sums.findIndex((value, n) => n % 3 === 0 && value === line[4][k]);
       if (at < 0) found.sums.push(...line[4].slice(k, k + 3));
@@ -227,8 +227,8 @@ function codeText() {
   if (state.listing === "lines")
     return csv([...names, "file", "line", "source"], sourceLines(one, events[0]).map(({ file, number, text: source, sums }) => [...weights(sums), clean(file), number || "", tabless(source)]));
   return csv([...names, "address", "instruction", "position"], one.lines.map(line => {
-    const place = line[2] < 0 ? null : one.positions[line[2]];
-    return [...weights(line[4]), addressOf(one, line), clean(line[1] ?? ""), place && frameCount(place) ? placeText(frameOf(place, 0)) : ""];
+    const site = line[2] < 0 ? null : one.positions[line[2]];
+    return [...weights(line[4]), addressOf(one, line), clean(line[1] ?? ""), site && frameCount(site) ? placeText(frameOf(site, 0)) : ""];
   }));
 }
 
@@ -263,12 +263,12 @@ function codeNotes(one) {
   return words.join(" ");
 }
 function describeLine(one, row) {
-  const line = one.lines[row.line], place = line[2] < 0 ? null : one.positions[line[2]], events = eventsOfCode(one);
+  const line = one.lines[row.line], site = line[2] < 0 ? null : one.positions[line[2]], events = eventsOfCode(one);
   const weights = events.map(event => {
     const value = codeWeight(line[4], event);
     return value ? `${percent(value, codeWeight(one.weights, event))} of the function's ${clean(data.code.events[event][0])}` : "";
   }).filter(x => x);
-  const where = place && frameCount(place) ? [chainText(place), placeText(frameOf(place, 0))].filter(x => x).join(" · ") : "";
+  const where = site && frameCount(site) ? [chainText(site), placeText(frameOf(site, 0))].filter(x => x).join(" · ") : "";
   $("details").replaceChildren(element("b", {}, row.source ? where || "not known" : `${addressOf(one, line)}: ${clean(line[1] ?? "")}`),
     row.source || !weights.length ? "" : " " + weights.join(", "), element("br", {}), element("span", { class: "quiet" }, row.source ? one.label : where || one.label));
 }
@@ -293,11 +293,11 @@ function showJumps(one, line) {
     row.classList.toggle("joined", !!at && row.line !== line && (at[3] === line || one.lines[line][3] === row.line));
   }
 }
-/* In the list of source lines, the row of the line that it is of. */
+/* In the list of source lines, the row of its line. */
 function rowOfLine(one, line) {
   const rows = [...$("code").tBodies[0].rows];
-  const place = i => one.lines[i][2] < 0 ? "" : one.positions[one.lines[i][2]].slice(2, 4).join();
-  return rows.find(row => row.line === line) || rows.find(row => row.source && place(row.line) === place(line)) || rows.find(row => row.line !== undefined);
+  const site = i => one.lines[i][2] < 0 ? "" : one.positions[one.lines[i][2]].slice(2, 4).join();
+  return rows.find(row => row.line === line) || rows.find(row => row.source && site(row.line) === site(line)) || rows.find(row => row.line !== undefined);
 }
 function markLine(one, line) {
   const chosenRow = rowOfLine(one, line);

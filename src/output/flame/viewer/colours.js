@@ -38,14 +38,14 @@ function fillOf(tree, node) {
   return changeColour(most && !noise ? tree.shownChange(node) / most : 0);
 }
 /* The heaviest modules, by their own weight. */
-const MOST_KEYS = 6;
+const MAX_KEYS = 6;
 function moduleKeys() {
   const sums = new Map();
   for (let n = 1; n < shown.main.count; n++) {
     const { type, module, kind } = about(shown.main.group[n]), name = kind === KERNEL ? null : module;
     if (type === "function" && shown.main.self[n]) sums.set(name, (sums.get(name) || 0) + shown.main.self[n]);
   }
-  return [...sums].sort((a, b) => b[1] - a[1]).slice(0, MOST_KEYS)
+  return [...sums].sort((a, b) => b[1] - a[1]).slice(0, MAX_KEYS)
     .map(([module]) => module === null ? [colour(KERNEL, .5), KINDS[KERNEL]] : [moduleColour(module, .5), base(module) || "unknown"]);
 }
 function keys() {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What the page holds, unpacked: see html.c. `data` is columns of numbers, and shared by all views; of pages that compare it
- * has both recordings: events of the other one stand behind those of the first.
+ * has both recordings: events of the other one stand after those of the first.
  *     functions {name, module, file (strings, -1: none), line, kind}, stacks {parent (-1: none), fn}: a caller stands before
  *     its callees, threads {pid, tid, comm, first, last}, samples {time (ns since the start, NaN: not known), stack, thread,
  *     cpu (-1), event, weight, count; slices: see query.js; where they are known, code (function of the page's code, -1), offset in it}, intervals (off CPU) {thread, from, to, state (1 ready, 2 blocked), waker (thread),
@@ -11,7 +11,7 @@
  */
 const inWorker = typeof document === "undefined", $ = id => document.getElementById(id);
 const KINDS = ["user", "kernel", "inlined", "JIT", "no symbol", "thread", "processor", "time", "lighter", "module"];
-const ROW = 18, THREAD = 5, CPU = 6, TIME = 7, LIGHTER = 8, MODULE = 9, UNKNOWN = 4, KERNEL = 1, BUCKETS = 200, INLINED = 2, MOST_CPUS = 65536;
+const ROW = 18, THREAD = 5, CPU = 6, TIME = 7, LIGHTER = 8, MODULE = 9, UNKNOWN = 4, KERNEL = 1, BUCKETS = 200, INLINED = 2, MAX_CPUS = 65536;
 const calm = inWorker ? null : matchMedia("(prefers-reduced-motion: reduce)");
 
 /* What would change the direction of text, or cannot be seen, is made visible. */
@@ -34,7 +34,7 @@ function columnsOf(header, all) {
   let at = 0;
   for (const [name, bytes, count] of header.parts) found[name] = { bytes: all.subarray(at, at += bytes), count };
   const column = (name, Type) => numbers(found[name].bytes, found[name].count, new Type(found[name].count));
-  const less = column => column.map(n => n - 1); /* 0 is none */
+  const less = column => column.map(n => n - 1); /* 0 means there is no index */
   return { column, has: name => !!found[name] && found[name].count > 0, json: name => JSON.parse(new TextDecoder().decode(found[name].bytes)),
     optional: (name, Type) => less(column(name, Type)) };
 }
@@ -55,7 +55,7 @@ function readSamples(from, prefix, origin) {
     if (time[i]) now += fromZigzag(time[i] - 1);
     time[i] = time[i] ? now : NaN;
     stack[i] = (node += fromZigzag(stack[i])) - 1;
-    cpu[i] = cpu[i] > MOST_CPUS ? -1 : cpu[i] - 1;
+    cpu[i] = cpu[i] > MAX_CPUS ? -1 : cpu[i] - 1;
   }
   return { time, stack: new Int32Array(stack), thread: column("thread", Int32Array), cpu: new Int32Array(cpu), event: column("event", Uint16Array),
     weight: column("weight", Float64Array),
@@ -130,7 +130,7 @@ function addBefore(made, from, events) {
   const waits = readIntervals(from, "before."), marks = readMarks(from, made.strings, "before.");
   const moves = { stack: made.stacks.fn.length, thread: made.threads.pid.length, waker: made.threads.pid.length, event: events };
   marks.thread = marks.thread.map(thread => thread + moves.thread);
-  made.past = { isPast: true, marks, losses: readLosses(from, "before."), lanes: readLanes(from, moves.thread, "before."), start: { clock: first, wall: wall ? wall / 1e6 : null } };
+  made.earlier = { isPast: true, marks, losses: readLosses(from, "before."), lanes: readLanes(from, moves.thread, "before."), start: { clock: first, wall: wall ? wall / 1e6 : null } };
   made.stacks = { parent: joined(made.stacks.parent, stacks.parent, moves.stack), fn: joined(made.stacks.fn, stacks.fn) };
   for (const name in threads) made.threads[name] = joined(made.threads[name], threads[name]);
   for (const name in samples) made.samples[name] = joined(made.samples[name], samples[name], moves[name]);

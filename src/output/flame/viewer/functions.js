@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* The function of the state, or the first of the list: that is no choice of the reader's. */
+/* The function of the state, or the first of the list: the reader did not choose it. */
 const choosesFunction = group => change({ fn: group }, "replace");
 /* Of a cut page: what functions weigh with what was cut; not known of parts of the recording, and of two of them. */
 const hasTotals = () => !!data.totals && !data.compares && state.measure === "weight" && !isPart() && !state.transforms.length;
 function takeRows({ group, self, total, other, otherTotal, inlined }) {
   shown.rows = Array.from(group, (key, i) => ({ group: key, self: self[i], total: total[i], inlined: inlined[i],
-    ...(data.compares ? { change: shown.main.changeOf(self[i], other[i]), whole: shown.main.changeOf(total[i], otherTotal[i]) } : {}) }));
+    ...(data.compares ? { change: shown.main.changeOf(self[i], other[i]), entire: shown.main.changeOf(total[i], otherTotal[i]) } : {}) }));
 }
 function withRows(then) {
   if (shown.rows) return then();
@@ -25,7 +25,7 @@ function rankModules() {
     moduleRanks.set(name, i && !compare(sorted[i - 1], name) ? moduleRanks.get(sorted[i - 1]) : i));
 }
 const orders = {
-  change: (a, b) => Math.abs(b.change) - Math.abs(a.change) || Math.abs(b.whole) - Math.abs(a.whole) ||
+  change: (a, b) => Math.abs(b.change) - Math.abs(a.change) || Math.abs(b.entire) - Math.abs(a.entire) ||
     orders.self(a, b),
   self: (a, b) => b.self - a.self || b.total - a.total || shown.ranks[a.group] - shown.ranks[b.group],
   total: (a, b) => b.total - a.total || b.self - a.self || shown.ranks[a.group] - shown.ranks[b.group],
@@ -48,10 +48,10 @@ function weightCell(value) {
     element("b", {}, value ? columnPercent(value) : "–"), element("span", { class: "number" }, value ? columnWords(value) : ""));
 }
 /* Of pages that compare; a table without such a column gets none. */
-function changeCells(group, own, whole) {
+function changeCells(group, own, entire) {
   if (!data.compares) return [];
   return [element("td", { class: isNoise(group, false) || !own ? "quiet" : own > 0 ? "more" : "less",
-    title: `itself ${signed(own)}, with what it calls ${signed(whole)}` + (data.verdicts ? ` · ${verdictText(group)}` : "") },
+    title: `itself ${signed(own)}, with what it calls ${signed(entire)}` + (data.verdicts ? ` · ${verdictText(group)}` : "") },
   signed(own))];
 }
 const moduleCell = group => element("td", { title: about(group).module }, base(about(group).module));
@@ -59,7 +59,7 @@ const moduleCell = group => element("td", { title: about(group).module }, base(a
 const functionList = new RowList($("functions"), $("functions").parentNode, at => choose(at));
 function functionRow(i) {
   const r = shown.listed[i], row = element("tr", { tabindex: -1, "aria-selected": r.group === shown.chosen }, weightCell(r.self),
-    weightCell(r.total), ...changeCells(r.group, r.change, r.whole), nameCell(r.group), moduleCell(r.group));
+    weightCell(r.total), ...changeCells(r.group, r.change, r.entire), nameCell(r.group), moduleCell(r.group));
   row.group = r.group;
   return row;
 }
@@ -102,7 +102,7 @@ function showSandwich() {
   $("callershead").textContent = shown.chosen < 0 ? (shown.searched ? `No function matches “${shown.searched}”` : "No function has samples here") : "Callers of " + lineOf(shown.chosen);
   $("calleeshead").textContent = shown.chosen < 0 ? "" : "Callees of " + lineOf(shown.chosen);
   $("calleeshead").hidden = shown.chosen < 0;
-  forget("sandwich");
+  discard("sandwich");
   if (shown.chosen < 0) {
     if (hasSandwich()) describe(shown.main, 0);
     return;

@@ -6,18 +6,18 @@ function widthAt(text, i, p) {
   const code = text.charCodeAt(i);
   return code < 128 ? widths[code] : 12;
 }
-function fits(text, room, p) {
-  for (let i = 0; i < text.length; i++) if ((room -= widthAt(text, i, p)) < 0) return false;
+function fits(text, extent, p) {
+  for (let i = 0; i < text.length; i++) if ((extent -= widthAt(text, i, p)) < 0) return false;
   return true;
 }
 /* The first that fits, or what fits of both ends of the last one. */
-function fitted(texts, room, p) {
-  for (const text of texts) if (fits(text, room, p)) return text;
+function fitted(texts, extent, p) {
+  for (const text of texts) if (fits(text, extent, p)) return text;
   const text = texts.at(-1);
   let head = 0, tail = text.length, left = 0, right = 0;
-  for (room -= 12; head < tail;) {
+  for (extent -= 12; head < tail;) {
     const first = left <= right, width = widthAt(text, first ? head : tail - 1, p);
-    if (left + right + width > room) break;
+    if (left + right + width > extent) break;
     if (first) { left += width; head++; } else { right += width; tail--; }
   }
   if (head < 2) return "";
@@ -64,7 +64,7 @@ class Flame {
   resize(atOnce) {
     const box = this.host.getBoundingClientRect();
     if (!this.tree || !box.width || !box.height) return;
-    /* Whole pixels of CSS: browsers may lay out boxes of fractions of them. */
+    /* Integral pixels of CSS: browsers may lay out boxes of fractions of them. */
     this.width = this.host.clientWidth;
     this.height = Math.floor(box.height);
     this.full = Math.max((this.tree.maxDepth + 1) * ROW, this.height);
@@ -91,13 +91,13 @@ class Flame {
     const { paint: p, tree, width, height, from } = this;
     const scale = width / ((this.to - from) || 1), stack = [0];
     this.drawn = 0;
-    this.lacks = false;
+    this.incomplete = false;
     while (stack.length) {
       const node = stack.pop(), y = this.y(tree.depth[node]);
       if (y > -ROW && y < height) this.frame(node, y, scale);
       if (this.up ? y > -ROW : y < height) this.expand(node, scale, stack);
     }
-    if (this.lacks) this.askMore();
+    if (this.incomplete) this.askMore();
     if (tree.total[0] === 0) {
       p.fillStyle = css.quiet;
       p.fillText(tree.otherTotal && tree.otherTotal[0] ? "only in the other recording: see Widths" :
@@ -125,7 +125,7 @@ class Flame {
   expand(node, scale, stack) {
     const { tree, from, to } = this, end = tree.first[node + 1], y = this.y(tree.depth[node] + 1);
     let i = tree.first[node], high = end;
-    if (tree.done && !tree.done[node] && tree.total[node] * scale >= 1) this.lacks = true;
+    if (tree.done && !tree.done[node] && tree.total[node] * scale >= 1) this.incomplete = true;
     while (i < high) {
       const middle = i + high >> 1, kid = tree.kids[middle];
       if (tree.start[kid] + tree.total[kid] <= from) i = middle + 1; else high = middle;
@@ -399,7 +399,7 @@ function showTip({ clientX: x, clientY: y }, lines) {
 function hideTip() {
   $("tip").hidden = true;
 }
-/* For who sees such a picture for the first time. */
+/* For readers that see such a picture for the first time. */
 const firstWords = () => `A frame is a function, as wide as its share; ${state.flip ? "above" : "below"} it is ` +
   `${state.stacks === "callers" ? "who calls it" : "what it calls"}. Double click: zoom. Right click: more. ?: all keys.`;
 /* Reports, and code, count what is inlined in a function for it; graphs and functions do not. */
@@ -419,13 +419,13 @@ function describe(tree, node) {
     ? ` ${withUnit(all)}, ${percent(all, of)}${!node && inSeveralRows() ? " in all of its rows" : ""}` +
       ownWords(row, own, all, of) + (node && parent ? ` · ${percent(all, tree.total[parent])} of ${lineOf(tree.group[parent])}` : "")
     : ` ${withUnit(all)}` + (shown.everything > all ? `, ${percent(all)}` : "");
-  const whole = labelOf(group), name = lineOf(group);
-  const more = name === whole ? [] : [" ", element("button", { type: "button", class: "link" }, "full name")];
+  const entire = labelOf(group), name = lineOf(group);
+  const more = name === entire ? [] : [" ", element("button", { type: "button", class: "link" }, "full name")];
   if (more.length) more[1].addEventListener("click", () => {
-    $("wholename").textContent = [whole, where(group)].join("\n\n");
+    $("wholename").textContent = [entire, where(group)].join("\n\n");
     $("names").showModal();
   });
-  box.replaceChildren(element("b", { title: whole }, name), ...more, ...codeLink(group), text + comparison(tree, node), element("br", {}),
+  box.replaceChildren(element("b", { title: entire }, name), ...more, ...codeLink(group), text + comparison(tree, node), element("br", {}),
     element("span", { class: group < 0 ? "quiet hint" : "quiet" }, where(group) || (state.view === "flame" && tree === shown.tree ? firstWords() : " ")));
 }
 /* Before, and by how much it changed. */
@@ -438,21 +438,21 @@ function comparison(tree, node) {
     (tree.turned || !node ? "" : `, itself ${signed(tree.change(node, false))}`) +
     (node && data.verdicts ? " · " + verdictText(tree.group[node]) : "");
 }
-/* In every view: what a page with not all samples and stacks can and cannot tell. */
+/* In every view: what a page without all samples and stacks can and cannot show. */
 function showCut() {
-  const told = [];
+  const notices = [];
   if (data.piece && data.span)
-    told.push(`Samples of the same stack within ${time(data.piece)} are joined, as there are too many for this page; it does not have their processors.`);
-  else if (data.piece && !data.compares) told.push("Samples are joined, as there are too many for this page; it does not have their times.");
-  for (const [{ waitsLeft, marksLeft }, whose] of [[data, ""], [data.beforeTimes || {}, "Before: "]]) {
+    notices.push(`Samples of the same stack within ${time(data.piece)} are joined, as there are too many for this page; it does not have their processors.`);
+  else if (data.piece && !data.compares) notices.push("Samples are joined, as there are too many for this page; it does not have their times.");
+  for (const [{ waitsLeft, marksLeft }, intro] of [[data, ""], [data.beforeTimes || {}, "Before: "]]) {
     const [count, sum, least] = waitsLeft || [0];
-    if (count) told.push(`${whose}${grouped.format(count)} times off CPU shorter than ${time(least)}, ${time(sum)} together, are left out.`);
-    if (marksLeft) told.push(`${whose}${grouped.format(marksLeft)} forks, exits and the like have no mark.`);
+    if (count) notices.push(`${intro}${grouped.format(count)} times off CPU shorter than ${time(least)}, ${time(sum)} together, are left out.`);
+    if (marksLeft) notices.push(`${intro}${grouped.format(marksLeft)} forks, exits and the like have no mark.`);
   }
   if (data.cutNodes)
-    told.push(`${grouped.format(data.cutNodes)} of ${grouped.format(data.stacks.fn.length + data.cutNodes)} frames are too light for ` +
+    notices.push(`${grouped.format(data.cutNodes)} of ${grouped.format(data.stacks.fn.length + data.cutNodes)} frames are too light for ` +
       `this page: “${text(data.functions.name[data.lighter])}” stands for them, ${(data.cutPermille / 10).toFixed(1)}% of the ` +
       `weight. Stacks, callers and callees end there; ${hasTotals() ? "the totals in Functions are exact" :
         "totals of functions are too low"}.`);
-  $("cut").replaceChildren(...told.map(text => element("li", {}, text)));
+  $("cut").replaceChildren(...notices.map(text => element("li", {}, text)));
 }

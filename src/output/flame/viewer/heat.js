@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A subsecond heat map: a column is a second (or another round time), a row an offset in it, the colour is weight. What
- * repeats in each second is a line, what is once a spot. `heatMap(host, calls)` makes the view in an element;
+ * repeats in each second is a line, what is once a point. `heatMap(host, calls)` makes the view in an element;
  * `show({ data }, state)` draws it; what takes long it asks for: ask(name, question, done), see timeindex.js. Of the state it takes event, measure, time, threads, cpus, processes, byDay and column (ns).
  * Two cells are a time filter from the one to the other. It calls onFilter, onColumn and onHover. */
 "use strict";
@@ -36,7 +36,7 @@ function busyThreads({ threads: { pid } }) {
 
 class Heat {
   constructor(host, calls) {
-    Object.assign(this, { host, calls, state: {}, spot: 0, anchor: -1,
+    Object.assign(this, { host, calls, state: {}, pinned: 0, anchor: -1,
       ask: calls.ask || ((name, question, done) => done(overAnswers(this.data)[name](question))) });
     this.later = T.later(() => this.draw());
     this.build();
@@ -96,7 +96,7 @@ class Heat {
   take(filter, { map, column, total }) {
     Object.assign(this, { map, total, accepts: query.accepts(this.data, filter), hasSamples: /weight|both/.test(filter.measure || "weight") });
     this.width.value = column;
-    this.spot = Math.min(this.spot, this.map.cells.length - 1);
+    this.pinned = Math.min(this.pinned, this.map.cells.length - 1);
     this.anchor = -1;
     this.canvas.setAttribute("aria-label",
       `Heat map: columns of ${T.duration(column)}, rows of ${T.duration(column / ROWS)}. ` +
@@ -115,20 +115,20 @@ class Heat {
   marked() {
     const { pulled, state: { time } } = this;
     if (pulled && pulled.moved) return [Math.min(pulled.from, pulled.to), Math.max(pulled.from, pulled.to) + 1];
-    if (this.anchor >= 0) return [Math.min(this.anchor, this.spot), Math.max(this.anchor, this.spot) + 1];
+    if (this.anchor >= 0) return [Math.min(this.anchor, this.pinned), Math.max(this.anchor, this.pinned) + 1];
     return time ? [this.cellOf(time[0], Math.floor), this.cellOf(time[1], Math.ceil)] : null;
   }
 
   /* --- drawing --- */
 
   measure() {
-    const room = this.scroll.clientWidth - LEFT;
-    this.wide = Math.max(2, room / this.map.columns);
+    const extent = this.scroll.clientWidth - LEFT;
+    this.wide = Math.max(2, extent / this.map.columns);
     this.high = Math.max(5, Math.min(12, Math.floor((this.host.clientHeight - 110) / ROWS)));
     this.space.style.width = Math.max(this.scroll.clientWidth, LEFT + this.wide * this.map.columns) + "px";
     this.space.style.height = this.high * ROWS + "px";
     this.seen = this.scroll.clientWidth;
-    return room > 10;
+    return extent > 10;
   }
   x(column) {
     return LEFT + column * this.wide - this.scroll.scrollLeft;
@@ -214,7 +214,7 @@ class Heat {
     if (document.activeElement === this.canvas || this.anchor >= 0) {
       p.strokeStyle = css.text;
       p.lineWidth = 2;
-      p.strokeRect(this.x(Math.floor(this.spot / ROWS)) - .5, this.spot % ROWS * high - .5, wide + 1, high + 1);
+      p.strokeRect(this.x(Math.floor(this.pinned / ROWS)) - .5, this.pinned % ROWS * high - .5, wide + 1, high + 1);
     }
     p.restore();
   }
@@ -333,7 +333,7 @@ class Heat {
     const { pulled } = this, marked = this.marked();
     this.pulled = null;
     if (!pulled) return;
-    this.spot = pulled.to;
+    this.pinned = pulled.to;
     if (pulled.moved) this.choose(marked);
     else this.mark();
     this.canvas.focus({ preventScroll: true });
@@ -344,7 +344,7 @@ class Heat {
 
   mark() {
     if (this.anchor < 0) {
-      this.anchor = this.spot;
+      this.anchor = this.pinned;
       this.live.textContent = "One end. Go to the other and press Enter.";
     } else {
       this.choose(this.marked());
@@ -367,16 +367,16 @@ class Heat {
   }
   go(step, marks) {
     const last = this.map.cells.length - 1;
-    if (marks && this.anchor < 0) this.anchor = this.spot;
-    const to = this.spot + step;
-    if (Math.abs(step) < ROWS || Math.abs(step) === Infinity || to >= 0 && to <= last) this.spot = Math.max(0,
+    if (marks && this.anchor < 0) this.anchor = this.pinned;
+    const to = this.pinned + step;
+    if (Math.abs(step) < ROWS || Math.abs(step) === Infinity || to >= 0 && to <= last) this.pinned = Math.max(0,
       Math.min(last, to));
-    const column = Math.floor(this.spot / ROWS), x = column * this.wide, { scroll } = this;
+    const column = Math.floor(this.pinned / ROWS), x = column * this.wide, { scroll } = this;
     if (x < scroll.scrollLeft) scroll.scrollLeft = x;
     else if (x + this.wide + LEFT > scroll.scrollLeft + this.seen) scroll.scrollLeft = x + this.wide + LEFT - this.seen;
     this.draw();
-    this.facts(this.x(column) + this.wide / 2, AXIS + (this.spot % ROWS + .5) * this.high - scroll.scrollTop,
-      this.spot);
+    this.facts(this.x(column) + this.wide / 2, AXIS + (this.pinned % ROWS + .5) * this.high - scroll.scrollTop,
+      this.pinned);
     this.live.textContent = this.hovered;
   }
 }

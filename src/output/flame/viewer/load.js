@@ -44,7 +44,7 @@ const keptPage = {
 
 const LARGE = 150000; /* stacks and samples */
 let worker = null;
-/* What another thread told first, null if there can be none: some browsers, and pages in other pages, have their rules. */
+/* What another thread reported first, null if there can be none: some browsers, and pages in other pages, have their rules. */
 function unpackedByWorker(header) {
   return new Promise(done => {
     const fail = () => { worker = null; $("busy").textContent = ""; done(null); };

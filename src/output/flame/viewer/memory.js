@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Latencies of memory accesses by data source, function or line: the whole recording's, whatever is chosen in other views. */
+/* Latencies of memory accesses by data source, function or line: of all the recording, whatever is chosen in other views. */
 const MEMORY_KEYS = { source: ["mem", "Data source"], function: ["symbol", "Function"], line: ["srcline", "Line"] };
 const memoryAt = name => data.memory.columns.findIndex(column => column.name === name);
 /* Rows of `accesses` are joined: samples, the sum of their latencies, and samples by the power of two below their latency. */

@@ -102,7 +102,7 @@ function closeMenu() {
   if ($("menu").hidden) return;
   $("menu").hidden = true;
   if (!shown.menuFor) return;
-  /* Rows are made anew: then the one that has their place in the order of Tab. */
+  /* Rows are made anew: then the one that has their position in the order of Tab. */
   if (shown.menuFor.isConnected) shown.menuFor.focus(); else focusView();
 }
 $("menu").addEventListener("keydown", e => {

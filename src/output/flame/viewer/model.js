@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What is shown, of all views: the last answers to what the state asks for.
  *   main, tree         the tree of roots, and the one that is drawn: main, or turned round; treeId, treeTag, treeState: its number, what was
- *                      asked for it, and the state that it is of; askedTag: what was asked for last
+ *                      asked for it, and its state; askedTag: what was asked for last
  *   ranks, used        of groups by name; 1: this group is in the tree; kinds: that are in it
  *   everything, otherEverything   what is 100 %, of either recording
  *   searched, pattern, matched    what is searched for, "" if it is nothing or not valid; of names; the groups that it finds
@@ -9,12 +9,12 @@
  *                      are of, or -1; it gets into view. sandwichOf: whose callers and callees are there
  *   treeRows, treeCount, hotEnd   of the call tree: node, which of how many children, three numbers a row; the end of the path that is open first
  *   report, reportTag, reportList; branchRows, branchTag, branchList   the last answer, what was asked for, the rows
- *   past               the recording before as views over time have it
- *   ready, told, menuFor, wasDark   the first picture is there; the view and tree that the footer is about; where the menu was opened; before it was printed */
+ *   earlier            the recording before as views over time have it
+ *   ready, described, menuFor, wasDark   the first picture is there; the view and tree that the footer is about; where the menu was opened; before it was printed */
 const shown = { main: null, tree: null, treeId: 0, treeTag: "", treeState: null, askedTag: "", ranks: null, used: new Uint8Array(0), kinds: [],
   everything: 1, otherEverything: 1, searched: "", pattern: null, matched: null, rows: null, listed: [], chosen: -1, reveals: false, sandwichOf: -1,
   treeRows: new Int32Array(0), treeCount: 0, hotEnd: 0, report: null, reportTag: "", reportList: null, branchRows: [], branchTag: "", branchList: null,
-  past: null, ready: false, told: "", menuFor: null, wasDark: false };
+  earlier: null, ready: false, described: "", menuFor: null, wasDark: false };
 
 /* A piece of the recording is never as heavy as all of the other: with a range, shares are compared. */
 const isPart = () => !!(state.time || state.timeBefore) || [state.pick, state.cpus, state.processes].some(list => list.length);
@@ -26,7 +26,7 @@ const inName = (a, b) => shown.ranks[a] - shown.ranks[b];
 const VERDICTS = { u: "unsure", s: "same", m: "more", l: "less" };
 const verdictsOf = group => group >= 0 && about(group).type === "function"
   ? data.verdicts.map(letters => VERDICTS[letters[about(group).index]]) : [];
-const isNoise = (group, whole) => data.verdicts && !/more|less/.test(verdictsOf(group)[whole ? 1 : 0]);
+const isNoise = (group, entire) => data.verdicts && !/more|less/.test(verdictsOf(group)[entire ? 1 : 0]);
 const verdictText = group => verdictsOf(group).map((word, i) => `${i ? "with what it calls" : "itself"} ${word || "–"}`).join(", ");
 
 /* --- what is wanted --- */
@@ -46,21 +46,21 @@ function searchFilters() {
 const stackSteps = () => state.transforms.filter(step => !isFilter(step));
 const levelsOf = threads => BY[threads] || threads.split(",").map(level => LEVELS[level]);
 const timed = time => time ? { time } : {};
-function wishedTree() {
+function askedTree() {
   const { event, measure, order, stacks, time, timeBefore, widths } = state, { before } = data.events[event];
   return { event, mine: { ...whoIsWanted(), ...timed(time) }, theirs: { ...whoIsWanted(true), ...timed(timeBefore) },
     before: before !== undefined ? data.events.length + before : isOff(measure) ? -1 : null, measure, transforms: stackSteps(), by: levelsOf(state.threads), order, stacks,
     normalized: isNormalized(), swapped: widths === "before", totals: hasTotals() };
 }
 
-/* --- places in trees, which are the same in the next one --- */
+/* --- positions in trees, which are the same in the next one --- */
 
 function pathOf(tree, node) {
   const path = [];
   for (; node > 0; node = tree.parent[node]) path.push(tree.group[node]);
   return path.reverse();
 }
-/* 0: there is no such place, or nothing in it. */
+/* 0: there is no such node, or nothing in it. */
 function findPath(tree, path) {
   let node = 0;
   for (const group of path) {

@@ -94,7 +94,7 @@ function keyName(data, key) {
 }
 /* A name for one line: the page's shorter one, and of long ones both ends. */
 function briefName(calls, data, key) {
-  const [whole, name = whole] = calls.names ? calls.names(key) : [keyName(data, key)];
+  const [entire, name = entire] = calls.names ? calls.names(key) : [keyName(data, key)];
   return name.length <= 100 ? name : name.slice(0, 40).replace(/[\ud800-\udbff]$/, "") + "…" +
     name.slice(-59).replace(/^[\udc00-\udfff]/, "");
 }
@@ -106,11 +106,11 @@ function threadWords(data, thread) {
 
 /* --- the part of the time that is shown --- */
 
-/* `changed` is called at once, `tell` with the part (null: all) when it rests: browsers refuse too many changes of the URL. */
+/* `changed` is called at once, `notify` with the part (null: all) when it rests: browsers refuse too many changes of the URL. */
 const REST = 120;
 class Window {
-  constructor(changed, tell) {
-    Object.assign(this, { from: 0, to: 1, length: 1, least: 1000, taken: "null", timer: 0, changed, tell });
+  constructor(changed, notify) {
+    Object.assign(this, { from: 0, to: 1, length: 1, least: 1000, taken: "null", timer: 0, changed, notify });
   }
   get part() {
     return this.zoomed ? [this.from, this.to] : null;
@@ -127,14 +127,14 @@ class Window {
     clearTimeout(this.timer);
     this.timer = setTimeout(() => {
       this.taken = JSON.stringify(this.part);
-      this.tell?.(this.part);
+      this.notify?.(this.part);
     }, REST);
   }
-  /* Calls of a trace may last single nanoseconds, which no sample tells apart. */
+  /* Calls of a trace may last single nanoseconds, which no sample distinguishes. */
   fit(data) {
     this.least = isOfCalls(data) ? 10 : 1000;
   }
-  /* To the given part, or everything; not to one that was taken or told already, for this one may have moved on. */
+  /* To the given part, or everything; not to one that was taken or reported already, for this one may have moved on. */
   take(length, part) {
     const all = !this.zoomed, tag = JSON.stringify(part), fresh = part !== undefined && tag !== this.taken;
     this.length = length;
@@ -284,7 +284,7 @@ function later(act) {
     requestAnimationFrame(() => { waiting = false; act(); });
   };
 }
-/* Draws again when the place, the theme or the colours of the system change. */
+/* Draws again when the size, the theme or the colours of the system change. */
 function redrawOn(host, act) {
   const sizes = new ResizeObserver(act), theme = new MutationObserver(act);
   sizes.observe(host);
@@ -306,13 +306,13 @@ function widthOf(p, text) {
   if (width === undefined) widths.set(id, width = p.measureText(text).width);
   return width;
 }
-function fitted(p, texts, room) {
-  for (const text of texts) if (widthOf(p, text) <= room) return text;
+function fitted(p, texts, extent) {
+  for (const text of texts) if (widthOf(p, text) <= extent) return text;
   const text = texts.at(-1), width = widthOf(p, text);
-  for (let most = Math.floor(room / width * text.length); most > 2; most--) {
+  for (let most = Math.floor(extent / width * text.length); most > 2; most--) {
     const head = Math.ceil(most * .4), made = text.slice(0, head).replace(/[\ud800-\udbff]$/, "") + "…" +
       text.slice(head - most).replace(/^[\udc00-\udfff]/, "");
-    if (widthOf(p, made) <= room) return made;
+    if (widthOf(p, made) <= extent) return made;
   }
   return "";
 }
@@ -330,7 +330,7 @@ function drawChoice(p, css, time, window, x, y, width, high) {
   p.fillRect(a - 1, y, 1.5, high);
   p.fillRect(b - .5, y, 1.5, high);
 }
-/* The axis with its ticks; at its end there may be less room for words. */
+/* The axis with its ticks; at its end there may be less space for words. */
 function drawAxis(p, css, data, window, x, width, height, byDay, less = -8) {
   const { ticks } = ticksOf(data, window.from, window.to, width, byDay), scale = width / (window.to - window.from);
   p.save();

@@ -13,8 +13,8 @@ function takeFilter({ time, timeBefore = state.timeBefore, threads, cpus, proces
 function bothSides() {
   const { before } = data.events[state.event], left = of => query.restricted(of, searchFilters());
   if (before === undefined) return { data: left(data) };
-  shown.past ||= { ...data, ...data.past };
-  return { data: left(data), other: left(shown.past), otherEvent: data.events.length + before, titles: ["Now", "Before"] };
+  shown.earlier ||= { ...data, ...data.earlier };
+  return { data: left(data), other: left(shown.earlier), otherEvent: data.events.length + before, titles: ["Now", "Before"] };
 }
 function openOverTime(view) {
   return overViews[view]()($("over-" + view), {
@@ -30,15 +30,15 @@ function openOverTime(view) {
     colour: fillOfGroup,
   });
 }
-/* What of the samples the view reads, for the first time: [data, event, whether it is of the recording before]. */
+/* What of the samples the view reads, for the first time: [data, event, whether it belongs to the recording before]. */
 const readBy = (view, { other, otherEvent }) => view === "chart" ? []
-  : [[data, state.event, false], ...(other ? [[other, otherEvent, true]] : [])].filter(([of]) => of === data || of === shown.past);
+  : [[data, state.event, false], ...(other ? [[other, otherEvent, true]] : [])].filter(([of]) => of === data || of === shown.earlier);
 function showOverTime(view) {
   const open = openViews[view] ||= openOverTime(view), input = view === "tracks" ? bothSides() : { data };
   const missing = readBy(view, input).find(([of, event]) => !timeIndex.isThere(of, event));
   if (missing) {
     const [of, event, isPast] = missing;
-    ask("pane", "pane", { event, past: isPast }, made => {
+    ask("pane", "pane", { event, earlier: isPast }, made => {
       timeIndex.give(of, event, made);
       if (state.view === view) showOverTime(view);
     });

@@ -36,11 +36,11 @@ function takeTree(found, tag) {
 }
 /* What is there already is drawn at once, the rest when it comes. */
 function render(before) {
-  const wish = wishedTree(), tag = JSON.stringify(wish), start = !before;
+  const asking = askedTree(), tag = JSON.stringify(asking), start = !before;
   let fresh = false, later = false;
   /* Also back to the one that is shown: all other questions are about the last one. */
   if (tag !== shown.askedTag)
-    ask("tree", "tree", wish, found => {
+    ask("tree", "tree", asking, found => {
       takeTree(found, tag);
       fresh = true;
       if (later) renderTree();
@@ -95,7 +95,7 @@ function showView(before) {
   showTab($("tab-" + view));
   for (const box of document.querySelectorAll("[data-in]")) box.hidden = !box.dataset.in.split(" ").includes(view);
   if (!data.threads.pid.length) $("threadsbox").hidden = true;
-  /* Tracks have all of it, and more; branches, memory, and code where samples have no addresses, are those of the whole recording. */
+  /* Tracks have all of it, and more; branches, memory, and code where samples have no addresses, are those of all the recording. */
   const needless = !data.buckets || ["tracks", "branches", "memory"].includes(view) || view === "code" && !followsPart(), appears = $("timebox").hidden && !needless;
   $("rangebox").hidden = needless;
   $("timebox").hidden = needless;
@@ -110,9 +110,9 @@ function showView(before) {
   else if (view === "tree") showTree();
   else if (view === "code") showCode();
   else showOverTime(view);
-  /* These tell by themselves only about what is pointed at. */
-  if (overViews[view] && shown.told !== view + shown.treeId) describe(shown.main, 0);
-  shown.told = view + shown.treeId;
+  /* These describe by themselves only what is pointed at. */
+  if (overViews[view] && shown.described !== view + shown.treeId) describe(shown.main, 0);
+  shown.described = view + shown.treeId;
 }
 /* Where the tabs are a row that scrolls. */
 function showTab({ offsetLeft: left, offsetWidth: wide, parentNode: list }) {
@@ -160,7 +160,7 @@ function showCrumbs() {
     change({ time: null, timeBefore: null, window: null, pick: [], processes: [], cpus: [], transforms: [], zoom: [] });
     if (flame.zoomed) flame.goTo(0);
   });
-  /* A button that was pressed is gone: the next one has its place. */
+  /* A button that was pressed is gone: the next one takes its position. */
   const at = [...$("crumbs").children].findIndex(crumb => crumb.contains(document.activeElement));
   $("crumbs").replaceChildren(element("li", {}, all), ...crumbs);
   if (at >= 0) ($("crumbs").children[Math.min(at, crumbs.length)].querySelector("button:enabled") || $("tab-" + state.view)).focus();
@@ -197,7 +197,7 @@ function stepBack() {
 /* --- controls --- */
 
 const show = view => change({ view });
-/* In little room a view is below what is seen; keys on tabs stay where they are. */
+/* On small screens a view is below what is seen; keys on tabs stay where they are. */
 function bringUp() {
   const mainPart = document.querySelector("main"), seen = innerHeight - mainPart.getBoundingClientRect().top;
   if (seen < Math.min(140, innerHeight / 2)) mainPart.scrollIntoView();

@@ -16,7 +16,7 @@
  *   time      [from, to), ns; samples without a time are not in it, intervals are clipped to it
  *   threads   indexes of data.threads; processes: pids; cpus: numbers (-1 unknown); comms: names
  *   include, exclude   a search or a list of them, see finder: stacks that have, or do not have, such a frame
- *   before    true or false: of data of two recordings the intervals of the one before, or of the other one; events tell
+ *   before    true or false: of data of two recordings the intervals of the one before, or of the other one; events say
  *             apart their samples
  *   measure   "weight" (on CPU; the default), "count" (samples); of intervals, in ns, "blocked" (until the thread came back to a
  *             CPU), "preempted" or "all"; "both" (weight and all intervals)
@@ -41,7 +41,7 @@
  *       digits are one), "waker" (of intervals: what ended them, likewise), "cpu", "event",
  *       "time" (pieces of data.quantum ns of the recording's clock, which was data.start.clock at the start).
  *   order: "weight" (then by key) or "name". CPUs, events and times keep theirs.
- * tree        {count, parent, key, self, total, depth, first (child), next (sibling), at}: 0 is the root, -1 is none,
+ * tree        {count, parent, key, self, total, depth, first (child), next (sibling), at}: 0 is the root, -1 means no node,
  *             parents stand before children; `at` is where the node starts in the weight of the root, for drawing.
  *             Nodes without weight are in no list of children. `groups`: how many levels are not stacks.
  *             tree.total[0] is 100 %; selection.total has what transforms left out, too.
@@ -57,7 +57,7 @@
 const query = (() => {
 "use strict";
 
-/* --- what data alone tells --- */
+/* --- what data alone says --- */
 
 const memo = make => {
   const known = new WeakMap();
@@ -92,7 +92,7 @@ const spanOf = memo(({ samples, intervals }) => {
 });
 
 /* Which piece of time a time is in. */
-const MOST_PIECES = 1e6;
+const MAX_PIECES = 1e6;
 function piecesOf({ quantum, start }) {
   const clock = start && start.clock || 0, length = quantum || 1e8;
   return time => Math.floor((clock + time) / length);
@@ -112,14 +112,14 @@ const spaceOf = memo(data => {
   space.time = space.event + data.samples.event.reduce((a, b) => Math.max(a, b), 0) + 2;
   space.pieceOf = piecesOf(data);
   space.firstPiece = space.pieceOf(spanOf(data)[0]);
-  space.size = space.time + Math.min(space.pieceOf(spanOf(data)[1]) - space.firstPiece, MOST_PIECES) + 2;
+  space.size = space.time + Math.min(space.pieceOf(spanOf(data)[1]) - space.firstPiece, MAX_PIECES) + 2;
   space.pids = pids;
   space.processOf = Int32Array.from(data.threads.pid, pid => number.get(pid));
   return space;
 });
 const TYPES = ["time", "event", "cpu", "process", "thread", "waker", "alike", "comm", "module", "function"];
 
-/* All but functions may be unknown, which is index -1. Of processes it is their place in the list of pids. */
+/* All but functions may be unknown, which is index -1. Of processes it is their index in the list of pids. */
 const keyOf = (data, type, index) => spaceOf(data)[type] + index + (type === "function" ? 0 : 1);
 
 /* {type, index}: of functions, threads and events their index, of modules and thread names that of the string, of
@@ -140,7 +140,7 @@ const modulesOf = memo(data => {
   return modules;
 });
 
-/* "a<b<c>>::d(e<f>)" as "a<…>::d(e<…>)". What is no list of arguments (operators, lambdas, "<T as U>") stays. */
+/* "a<b<c>>::d(e<f>)" as "a<…>::d(e<…>)". What is not a list of arguments (operators, lambdas, "<T as U>") stays. */
 const OPERATOR = /\boperator(?:<=>|<<=?|>>=?|[<>]=?|->\*?)/y, SPECIAL = /<(?:lambda|impl) ?\b/y;
 function withoutTemplates(name) {
   if (!name.includes("<")) return name;
@@ -432,7 +432,7 @@ const walkOf = memo(shape => {
   return { order, depth, deepest };
 });
 
-/* 1 for nodes that have no node of the same class above them; class -1 is none. */
+/* 1 for nodes that have no node of the same class above them; class -1 means no class. */
 function outermost(shape, classes, size) {
   const { order, depth, deepest } = walkOf(shape), outer = new Uint8Array(shape.count);
   const path = new Int32Array(deepest + 1), above = new Int32Array(size);
@@ -617,7 +617,7 @@ function weighed({ weights, bare }, { shape, image }) {
   return { ...shape, shape, self };
 }
 
-/* Each sample and interval has its place. */
+/* Each sample and interval has its position. */
 function weighedApart(selection, { shape, image }) {
   const { data: { intervals }, filter: wanted, picked, pickedIntervals, from, to } = selection;
   const self = new Float64Array(shape.count), values = valuesOf(selection);
@@ -685,21 +685,21 @@ function grouped(data, { shape, image: places }, by) {
   const image = new Int32Array(number.length), nodes = new Nodes(shape.count), heads = new Map(), path = [];
   const copy = new Int32Array(shape.count), stamp = new Int32Array(shape.count).fill(-1);
   for (const i of sortedBy(number, number.length, count)) {
-    const group = number[i], place = places[(i < stack.length ? stack[i] : intervals.stack[i - stack.length]) + 1];
+    const group = number[i], site = places[(i < stack.length ? stack[i] : intervals.stack[i - stack.length]) + 1];
     image[i] = -1;
-    if (place < 0) continue;
+    if (site < 0) continue;
     if (stamp[0] !== group) {
       stamp[0] = group;
       copy[0] = headOf(nodes, heads, paths ? paths[group] : [group]);
     }
-    let n = place, depth = 0;
+    let n = site, depth = 0;
     for (; stamp[n] !== group; n = shape.parent[n]) path[depth++] = n;
     for (let above = copy[n]; depth;) {
       n = path[--depth];
       stamp[n] = group;
       above = copy[n] = nodes.add(above, shape.key[n]);
     }
-    image[i] = copy[place];
+    image[i] = copy[site];
   }
   return { shape: nodes.shape(), image };
 }
@@ -715,10 +715,10 @@ function headOf(nodes, heads, path) {
 
 /* Columns of nodes that grow. */
 class Nodes {
-  constructor(room) {
+  constructor(extent) {
     this.count = 1;
-    this.parent = new Int32Array(room + 16);
-    this.key = new Int32Array(room + 16);
+    this.parent = new Int32Array(extent + 16);
+    this.key = new Int32Array(extent + 16);
     this.parent[0] = this.key[0] = -1;
   }
   add(parent, key) {
@@ -938,7 +938,7 @@ function expandTo(turned, least, deepest = Infinity) {
 
 /* --- callers and callees --- */
 
-/* Everything above a key: its root is the key's outermost frames, with their whole weight. An inverted tree. */
+/* Everything above a key: its root is the key's outermost frames, with their complete weight. An inverted tree. */
 function callers(made, key) {
   const outer = outermostKeys(made.shape), { total, otherTotal: other } = made, pos = [];
   for (let n = 1; n < made.count; n++)
@@ -961,7 +961,7 @@ function callees(made, key, order = "weight") {
   return below.otherSelf ? finishCompared(below) : finish(below, order);
 }
 
-/* Who calls a key directly and whom it calls: {callers: {key, weight}, callees: {key, weight}}, heaviest first. Samples
+/* The callers and callees of a key: {callers: {key, weight}, callees: {key, weight}}, heaviest first. Samples
  * count once for a pair, however often the one calls the other in it. */
 function edges(made, key) {
   const { count, parent, key: keys, total } = made;
@@ -994,21 +994,21 @@ function heaviest(weights) {
 /* --- tables: columns of one length; see order() --- */
 
 function tableOf(made, classes, size, outer) {
-  const { count, key, self, total } = made, own = new Float64Array(size), whole = new Float64Array(size);
+  const { count, key, self, total } = made, own = new Float64Array(size), entire = new Float64Array(size);
   for (let n = 1; n < count; n++) {
     if (!total[n]) continue;
     const one = classes ? classes[key[n]] : key[n];
     if (one < 0) continue;
     own[one] += self[n];
-    if (outer[n]) whole[one] += total[n];
+    if (outer[n]) entire[one] += total[n];
   }
   const used = [];
-  for (let k = 0; k < size; k++) if (whole[k]) used.push(k);
+  for (let k = 0; k < size; k++) if (entire[k]) used.push(k);
   const column = from => Float64Array.from(used, k => from[k]);
-  return { key: Int32Array.from(used), self: column(own), total: column(whole) };
+  return { key: Int32Array.from(used), self: column(own), total: column(entire) };
 }
 
-/* Every key of a tree with its own weight and its whole, a sample counted once: {key, self, total}. */
+/* Every key of a tree with its own weight and its total, a sample counted once: {key, self, total}. */
 function functions(made) {
   return tableOf(made, null, spaceOf(made.data).size, outermostKeys(made.shape));
 }
@@ -1108,7 +1108,7 @@ function find(made, keys) {
 /* --- time --- */
 
 /* Weight over time: {from, step, count, key (of each row), on, off: an array of weights for each row}. Without `by`
- * there is one row. Bounds are whole ns, or those of slices; intervals are spread over what they overlap. */
+ * there is one row. Bounds are integral ns, or those of slices; intervals are spread over what they overlap. */
 function buckets(selection, most, { by = null, from, to, slice = null } = {}) {
   const { data, picked, pickedIntervals } = selection, { samples } = data;
   const span = spanOf(data), grain = slice ? slice.width : 1, begin = Math.floor(from ?? span[0]), end = Math.ceil(to ?? span[1]);
@@ -1138,13 +1138,13 @@ function buckets(selection, most, { by = null, from, to, slice = null } = {}) {
 }
 /* Adds weights of samples to buckets: each to its own, or where samples were joined, to those that its slice overlaps, as if it
  * were recorded at all times of the slice alike. No sample reaches farther than `reach`. */
-function spreader({ time, weight: whole, slices }, { from, step, count }, isSpan) {
+function spreader({ time, weight: entire, slices }, { from, step, count }, isSpan) {
   const put = (sums, first, at, weight) => {
     const bucket = Math.floor((at - from) / step);
     if (bucket >= 0 && bucket < count) sums[first + bucket] += weight;
   };
-  if (isSpan) return { reach: whole.reduce((a, b) => Math.max(a, b), 0), add: (sums, first, i, weight) => {
-    const begin = time[i], end = begin + Math.max(1, whole[i]), last = Math.min(count - 1, Math.ceil((end - from) / step) - 1);
+  if (isSpan) return { reach: entire.reduce((a, b) => Math.max(a, b), 0), add: (sums, first, i, weight) => {
+    const begin = time[i], end = begin + Math.max(1, entire[i]), last = Math.min(count - 1, Math.ceil((end - from) / step) - 1);
     for (let bucket = Math.max(0, Math.floor((begin - from) / step)); bucket <= last; bucket++)
       sums[first + bucket] += weight / (end - begin) * (Math.min(end, from + (bucket + 1) * step) - Math.max(begin, from + bucket * step));
   } };
@@ -1175,15 +1175,15 @@ function spreadOver(weights, from, to, step) {
     weights[b] += Math.min(to, (b + 1) * step) - Math.max(from, b * step);
 }
 
-/* No more are made, however long it was recorded: what is behind them is not in the map. */
-const MOST_COLUMNS = 1e5;
+/* No more are made, however long it was recorded: what is after them is not in the map. */
+const MAX_COLUMNS = 1e5;
 
 /* A subsecond heat map: {from, width (ns of a column), columns, rows, cells[column * rows + row], most}. Cells from one
  * to another are the time filter [from + column * width + row * width / rows, ...). */
 function heat(selection, { rows: height = 50, width = 1e9, from, to } = {}) {
   const fine = width / height, start = Math.floor((from ?? spanOf(selection.data)[0]) / width) * width;
   const end = to ?? spanOf(selection.data)[1];
-  const columns = Math.min(MOST_COLUMNS, Math.max(1, Math.ceil((end - start) / width)));
+  const columns = Math.min(MAX_COLUMNS, Math.max(1, Math.ceil((end - start) / width)));
   const { data: { samples }, picked } = selection, cells = new Float64Array(columns * height);
   const values = valuesOf(selection), spread = spreader(samples, { from: start, step: fine, count: cells.length }, lasts(selection.data));
   let most = 0;
@@ -1382,7 +1382,7 @@ function jointKey(known, names, name, side, key) {
   return joint;
 }
 
-/* Every joint key of two compared trees: {key, self, total, otherSelf, otherTotal, own, whole}: own and whole are the
+/* Every joint key of two compared trees: {key, self, total, otherSelf, otherTotal, own, entire}: own and entire are the
  * changes; normalized: as if the second were as heavy as the first. */
 function changes(made, { normalized = false } = {}) {
   const size = made.now.length, outer = outermostKeys(made.shape), factor = normalized ? scale(made) : 1;
@@ -1400,7 +1400,7 @@ function changes(made, { normalized = false } = {}) {
   const column = of => Float64Array.from(used, of);
   for (const name in sums) sums[name] = column(k => sums[name][k]);
   return { key: used, ...sums, own: column((k, i) => sums.self[i] - sums.otherSelf[i] * factor),
-    whole: column((k, i) => sums.total[i] - sums.otherTotal[i] * factor) };
+    entire: column((k, i) => sums.total[i] - sums.otherTotal[i] * factor) };
 }
 /* What the second's weights are multiplied by when normalized. */
 const scale = made => made.otherTotal[0] ? made.total[0] / made.otherTotal[0] : 1;

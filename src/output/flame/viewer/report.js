@@ -8,7 +8,7 @@ const valueColumns = () => [...(data.report.children ? [["total", "Children"]] :
 const nameOfValue = name => name === "period" ? "self" : name;
 /* What is 100 %: as the report has it, unless only a part is looked at. */
 const reportBase = () => isPart() || state.transforms.length ? null : data.report.base[state.event] || null;
-function wishedReport() {
+function askedReport() {
   const { children, limit, top, resolved } = data.report, keys = reportKeys();
   return { filter: { event: state.event, ...whoIsWanted(), ...timed(state.time) }, transforms: stackSteps(), keys, base: reportBase(), children,
     limit, top, resolved, order: [...valueColumns().map(([name]) => nameOfValue(name)), ...keys][state.by] || null, up: state.up,
@@ -39,7 +39,7 @@ function reportHead() {
   }));
 }
 const functionAt = at => reportKeys().includes("symbol") && at < shown.report.key.length && about(shown.report.key[at]).type === "function" ? shown.report.key[at] : -1;
-/* A function may have one for each thread, command, processor ...; the others tell of all of them. */
+/* A function may have one for each thread, command, processor ...; the others describe all of them. */
 const inSeveralRows = () => state.view === "report" && reportKeys().some(name => name !== "dso" && name !== "symbol");
 function reportRow(at) {
   const key = shown.report.key[at], names = reportKeys(), row = element("tr", { tabindex: -1, "aria-selected": at === shown.reportList.at },
@@ -67,12 +67,12 @@ function listReport() {
 function showReport(before) {
   moveSandwich("report");
   if (before && before.view === "report" && onlyChosen(before)) return;
-  const wish = wishedReport(), tag = JSON.stringify(wish);
+  const asking = askedReport(), tag = JSON.stringify(asking);
   $("keys").value = reportKeys().join();
   if (tag === shown.reportTag) return shown.report && listReport();
   shown.reportTag = tag;
   $("report").tHead.replaceChildren(reportHead());
-  ask("report", "report", wish, found => {
+  ask("report", "report", asking, found => {
     shown.report = found;
     listReport();
   });
@@ -89,9 +89,9 @@ function startReport() {
     return;
   }
   shown.reportList = new RowList($("report"), $("report").parentNode, chooseReportRow);
-  const given = data.report.keys.join(), choices = [...new Set([given, "comm,dso,symbol", "dso,symbol", "symbol", "dso", "comm", "cpu"])];
+  const preset = data.report.keys.join(), choices = [...new Set([preset, "comm,dso,symbol", "dso,symbol", "symbol", "dso", "comm", "cpu"])];
   $("keys").append(...choices.map(keys => element("option", { value: keys }, keys.split(",").map(name => REPORT_KEYS[name].toLowerCase()).join(", "))));
-  $("keys").addEventListener("change", () => change({ keys: $("keys").value === given ? "" : $("keys").value, by: -1, up: false }));
+  $("keys").addEventListener("change", () => change({ keys: $("keys").value === preset ? "" : $("keys").value, by: -1, up: false }));
   $("report").tBodies[0].addEventListener("click", e => {
     const row = e.target.closest("tr");
     if (row.at === undefined) return;

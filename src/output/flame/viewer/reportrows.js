@@ -116,13 +116,13 @@ const reportAnswers = data => {
     return up ? rows.reverse() : rows;
   }
   return {
-    report({ order, up, search, ...wish }) {
-      const tag = JSON.stringify(wish), is = search ? query.finder(search) : null;
-      if (tag !== known) made = madeRows(wish);
+    report({ order, up, search, ...asking }) {
+      const tag = JSON.stringify(asking), is = search ? query.finder(search) : null;
+      if (tag !== known) made = madeRows(asking);
       known = tag;
-      const rows = inOrder(made.rows.filter(row => !is || row.cells.some(is.name) || is.path(about(row.key).module)), { keys: wish.keys, order, up });
+      const rows = inOrder(made.rows.filter(row => !is || row.cells.some(is.name) || is.path(about(row.key).module)), { keys: asking.keys, order, up });
       const column = (Type, of) => Type.from(rows, of);
-      return { key: column(Int32Array, row => row.key), own: wish.keys.filter(name => REPORT_TYPES[name]).map((name, k) => column(Float64Array, row => row.own[k])),
+      return { key: column(Int32Array, row => row.key), own: asking.keys.filter(name => REPORT_TYPES[name]).map((name, k) => column(Float64Array, row => row.own[k])),
         self: column(Float64Array, row => row.self), total: column(Float64Array, row => row.total), count: column(Float64Array, row => row.count),
         base: made.base, hidden: made.hidden };
     },

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The rows of a table in a box that scrolls: only those in view are elements, and the one that has the focus. One row is
  * in the order of Tab; keys go on from there. */
-const MARGIN = 8, MOST_ROWS = 500000 /* browsers have a most height */, MOST_PRINTED = 5000;
+const MARGIN = 8, MAX_ROWS = 500000 /* browsers have a most height */, MAX_PRINTED = 5000;
 class RowList {
   constructor(table, box, chosen) {
     Object.assign(this, { table, box, body: table.tBodies[0], chosen, count: 0, at: 0, high: 23, made: new Map(), waiting: false });
@@ -14,7 +14,7 @@ class RowList {
   /* All anew: make(i) makes a row. */
   fill(count, make, at = Math.min(this.at, count - 1)) {
     const hadFocus = this.body.contains(document.activeElement);
-    Object.assign(this, { count: Math.min(count, MOST_ROWS), make, at: Math.max(0, at) });
+    Object.assign(this, { count: Math.min(count, MAX_ROWS), make, at: Math.max(0, at) });
     this.made.clear();
     this.table.setAttribute("aria-rowcount", count + 1);
     this.update();
@@ -28,7 +28,7 @@ class RowList {
   /* Which rows are in view: [from, to). */
   window() {
     const { box, body, high, count } = this;
-    if (this.printed) return [0, Math.min(count, MOST_PRINTED)];
+    if (this.printed) return [0, Math.min(count, MAX_PRINTED)];
     const top = box.getBoundingClientRect().top - body.getBoundingClientRect().top;
     const from = Math.floor(top / high) - MARGIN, to = Math.ceil((top + box.clientHeight) / high) + MARGIN;
     return [Math.max(0, Math.min(from, count)), Math.max(0, Math.min(to, count))];
@@ -70,7 +70,7 @@ class RowList {
     row.tabIndex = i === this.at ? 0 : -1;
     return row;
   }
-  /* The row gets into view, and the place in the order of Tab. */
+  /* The row gets into view, and the position in the order of Tab. */
   go(i) {
     const { box, body, high, table } = this, was = this.made.get(this.at);
     if (was) was.tabIndex = -1;

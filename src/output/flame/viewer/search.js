@@ -15,7 +15,7 @@ function readPattern() {
 }
 /* What was found is shown when it is known. */
 function findMatches() {
-  forget("search");
+  discard("search");
   if (!readPattern()) return;
   if (!shown.searched) {
     shown.matched = null;

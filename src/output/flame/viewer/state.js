@@ -103,7 +103,7 @@ const exact = made => Object.freeze({ ...made, time: inSlices(made.time, sliceOf
 if (!location.hash && typeof keptPage.saved.hash === "string") replaceUrl(toHash(fromHash(keptPage.saved.hash)));
 let state = fromHash(location.hash);
 
-/* `how`: "push" (the default), "replace" for what is no step of its own, "quiet" as long as something is dragged. */
+/* `how`: "push" (the default), "replace" for what is not a step of its own, "quiet" as long as something is dragged. */
 function change(what, how = "push") {
   const before = state;
   state = exact({ ...state, ...what });

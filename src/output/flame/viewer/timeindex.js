@@ -11,19 +11,19 @@ function kept(all, data, event, make) {
 }
 const indexed = (data, event) => kept(known, data, event, makeIndex);
 const busyOf = (data, event) => kept(busy, data, event, makeBusy);
-/* Both, when somebody else made them. */
+/* Both, when they were made elsewhere. */
 function give(data, event, made) {
   kept(known, data, event, () => made.index);
   kept(busy, data, event, () => made.busy);
 }
 const isThere = (data, event) => !!known.get(data)?.has(event) && !!busy.get(data)?.has(event);
-/* A CPU that runs the idle task is not busy: {idle (1: these threads are), busy (samples), byCpu, whole (all of the time)}. */
+/* A CPU that runs the idle task is not busy: {idle (1: these threads are), busy (samples), byCpu, entire (all of the time)}. */
 function makeBusy(data, event) {
   const index = indexed(data, event), { threads, samples } = data, idle = new Uint8Array(threads.tid.length + 1);
   for (let t = 0; t < threads.tid.length; t++) idle[t] = threads.pid[t] === 0 ? 1 : 0;
   const busy = idle.includes(1) ? index.order.filter(i => samples.thread[i] < 0 || !idle[samples.thread[i]])
     : index.order;
-  return { idle, busy, byCpu: sorted(busy, samples.cpu, index.cpus), whole: sumsOf({ data, index, idle }, null) };
+  return { idle, busy, byCpu: sorted(busy, samples.cpu, index.cpus), entire: sumsOf({ data, index, idle }, null) };
 }
 function makeIndex(data, event) {
   const { samples, threads } = data, order = inOrder(samples, event);
@@ -115,7 +115,7 @@ return { indexed, busyOf, give, isThere, sumsOf, sorted, partOf, firstAt, length
 })();
 
 /* What the views over time ask for, as answers.js has it: {filter} is that of query.js. Of the last filter it is known.
- * pane      {event, past (the data of the recording before)} -> {index, busy}
+ * pane      {event, earlier (the data of the recording before)} -> {index, busy}
  * threads   {filter, event} -> {weights: by thread, cpus: by CPU}, of samples with a time
  * chart     {filter, transforms, thread or cpu, from, to, columns} -> as query.chart
  * heat      {filter, event, rows, column (0: one that fits), columns (that there are, the shortest first), few, many} -> {map, column, total} */
@@ -127,10 +127,10 @@ const overAnswers = data => {
     known = tag;
     return selection;
   };
-  const past = data.past && { ...data, ...data.past };
+  const earlier = data.earlier && { ...data, ...data.earlier };
   return {
-    pane({ event, past: isPast }) {
-      const of = isPast ? past : data;
+    pane({ event, earlier: isPast }) {
+      const of = isPast ? earlier : data;
       return { index: timeIndex.indexed(of, event), busy: timeIndex.busyOf(of, event) };
     },
     threads({ filter, event }) {
@@ -144,7 +144,7 @@ const overAnswers = data => {
       return { weights, cpus };
     },
     chart: ({ filter, transforms, ...how }) => query.chart(select(filter), transforms, how),
-    /* Seconds, where these are neither few nor too many, and cells have a sample; columns are no longer than the whole, however few samples. */
+    /* Seconds, where these are neither few nor too many, and cells have a sample; columns are no longer than all of the time, however few samples. */
     heat({ filter, event, rows, column, columns, few, many }) {
       const { length, piece, gap } = timeIndex.indexed(data, event), wanted = select(filter);
       const fit = columns.filter((ns, i) => !i || ns < length);

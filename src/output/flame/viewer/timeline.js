@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The time line: weight over time of what is chosen, by the measure that all views have, with an axis. A part of it that is
  * dragged, or typed, is what other views show; the wheel zooms the window that Tracks and Stack chart have, too. */
-const timeCanvas = $("time"), AXIS_HIGH = 15, BARS_HIGH = 34, LANE = 10, MOST_LANES = 5, LOW_WINDOW = 700, NARROW_WINDOW = 600;
+const timeCanvas = $("time"), AXIS_HIGH = 15, BARS_HIGH = 34, LANE = 10, MAX_LANES = 5, LOW_WINDOW = 700, NARROW_WINDOW = 600;
 const timeLine = { made: null, tag: "", lanes: [], left: 0, cursor: 0, wide: 0, pulled: null, spoken: false, waiting: false,
   window: new overTime.Window(() => laterTime(), window => change({ window }, "replace")) };
 const allTime = () => data.span + 1;
@@ -26,7 +26,7 @@ function takeTime(found, by) {
   made.most = made.on.reduce((most, weight, b) => Math.max(most, (weight + made.off[b]) / found.covered[b]), 0);
   const lanes = Array.from(found.key, (key, i) => ({ key, weights: found.on[i].map((weight, b) => weight + found.off[i][b]) }));
   for (const lane of lanes) lane.total = lane.weights.reduce((a, b) => a + b, 0);
-  const heavy = lanes.filter(lane => by && lane.total).sort((a, b) => b.total - a.total), rest = heavy.splice(MOST_LANES);
+  const heavy = lanes.filter(lane => by && lane.total).sort((a, b) => b.total - a.total), rest = heavy.splice(MAX_LANES);
   if (by === "cpu") heavy.sort((a, b) => a.key - b.key);
   timeLine.lanes = heavy.length < 2 ? [] : heavy;
   timeLine.left = timeLine.lanes.length ? rest.length : 0;
@@ -172,10 +172,10 @@ function typedTime(typed) {
   return from < to && to > 0 && from < allTime() ? [Math.max(0, from), Math.min(allTime(), to)] : null;
 }
 function typedPoint(word) {
-  const [, clock, whole, fraction = ""] = word.match(/^((?:\d+:)*)(\d+)(?:\.(\d{0,9}))?$/) || [];
-  if (whole === undefined) return null;
+  const [, clock, entire, fraction = ""] = word.match(/^((?:\d+:)*)(\d+)(?:\.(\d{0,9}))?$/) || [];
+  if (entire === undefined) return null;
   const before = clock.split(":").filter(x => x).reduce((all, n) => all * 60 + +n, 0) * (clock ? 60 : 1);
-  const at = (before + +whole) * 1e9 + +fraction.padEnd(9, "0"), step = 10 ** (9 - fraction.length);
+  const at = (before + +entire) * 1e9 + +fraction.padEnd(9, "0"), step = 10 ** (9 - fraction.length);
   const colons = clock.split(":").length - 1, sinceStart = ns => ns <= allTime();
   if (colons === 2 && overTime.hasDay(data) && !sinceStart(at)) return { at: (at - overTime.startOfDay(data) + 86400e9) % 86400e9, step };
   return { at: sinceStart(at) || at < data.first ? at : at - data.first, step };

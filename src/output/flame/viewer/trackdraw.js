@@ -66,7 +66,7 @@ class Drawing {
     if (this.wakes) this.panes.forEach((pane, at) => this.drawWakes(p, pane, at, top));
     for (const pane of this.panes) this.drawChoice(p, pane, 0, high);
     this.drawTimes();
-    this.place();
+    this.site();
     this.words();
   }
   drawTimes() {
@@ -152,14 +152,14 @@ class Drawing {
   drawTrack(p, pane, at, row, y, high, scale) {
     if (row.kind === LANE) return this.drawLane(p, pane, row.parts[at], y, high);
     const { css } = this, drawn = this.bucketsOf(row, at), states = row.kind === THREAD && drawn.blocked;
-    const waits = this.hasWaits && !states ? WAIT : 0, room = high - waits - 3;
+    const waits = this.hasWaits && !states ? WAIT : 0, extent = high - waits - 3;
     const bottom = y + high - waits, { first, step } = this;
-    if (states) this.drawStates(p, pane, drawn, bottom - room, room);
+    if (states) this.drawStates(p, pane, drawn, bottom - extent, extent);
     p.fillStyle = css.accent;
     for (let b = 0; b < drawn.busy.length; b++) {
       if (!drawn.busy[b]) continue;
       if (drawn.owners && !T.forced.matches) p.fillStyle = this.colourOfThread(drawn.owners[b]);
-      const x = Math.round(this.xOf(pane, (first + b) * step)), tall = Math.max(1, Math.min(1, drawn.busy[b] / scale.most) * room);
+      const x = Math.round(this.xOf(pane, (first + b) * step)), tall = Math.max(1, Math.min(1, drawn.busy[b] / scale.most) * extent);
       p.fillRect(x, bottom - tall, Math.max(1, Math.round(this.xOf(pane, (first + b + 1) * step)) - x), tall);
     }
     if (drawn.blocked && !states) this.drawWaits(p, pane, drawn, bottom, waits, row.parts[at].threads.length);

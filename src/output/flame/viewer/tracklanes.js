@@ -6,8 +6,8 @@ const UNITS = { Hz: [[1e9, "GHz"], [1e6, "MHz"], [1e3, "kHz"], [1, "Hz"]], bytes
 /* In the unit that is right for `like`, with as many digits as that has. */
 function valueWords(value, unit, like = value, digits = 3) {
   const [size, name] = UNITS[unit].find(([size]) => Math.abs(like) >= size) || UNITS[unit].at(-1);
-  const whole = Math.floor(Math.log10(Math.max(1, Math.abs(like) / size)));
-  return `${+(value / size).toFixed(Math.max(0, digits - whole))} ${name}`;
+  const entire = Math.floor(Math.log10(Math.max(1, Math.abs(like) / size)));
+  return `${+(value / size).toFixed(Math.max(0, digits - entire))} ${name}`;
 }
 return Base => class extends Base {
   /* A line for each event, in the colour of its thread; one where there are several in a pixel. */

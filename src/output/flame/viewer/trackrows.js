@@ -61,7 +61,7 @@ function byThread(data, table) {
 }
 /* Threads of two recordings are the same when their names are, the heavier ones first. */
 function threadKeys(pane, apart) {
-  const { data, whole: { threads: weights } } = pane;
+  const { data, entire: { threads: weights } } = pane;
   const order = Int32Array.from(data.threads.tid, (x, i) => i).sort((a, b) => weights[b] - weights[a] || a - b);
   const seen = new Map(), keys = [];
   for (const t of order) {
@@ -80,14 +80,14 @@ function makeRows(panes) {
   };
   const all = row("all", ALL, "All");
   panes.forEach((pane, at) => {
-    const { data, index, whole } = pane, keys = threadKeys(pane, apart), isNow = at === panes.length - 1;
+    const { data, index, entire } = pane, keys = threadKeys(pane, apart), isNow = at === panes.length - 1;
     all.parts[at] = { lists: [pane.busy], threads: null };
-    all.weight += whole.all;
+    all.weight += entire.all;
     for (let cpu = 0; cpu < index.cpus; cpu++) {
       const made = row("c" + cpu, CPU, "CPU " + cpu);
       made.cpu = cpu;
       made.parts[at] = { lists: [T.partOf(pane.byCpu, cpu)], threads: [] };
-      made.weight += whole.cpus[cpu];
+      made.weight += entire.cpus[cpu];
     }
     processesOf(pane, panes.length > 1 && panes[0].data === panes[1].data).forEach((threads, pid) => {
       const main = threads.find(t => data.threads.tid[t] === pid) ?? threads[0];
@@ -98,9 +98,9 @@ function makeRows(panes) {
         const made = row(keys[t], THREAD, T.commOf(data, t)), list = T.partOf(index.byThread, t);
         made.parts[at] = { lists: [list], threads: [t] };
         if (isNow || made.thread === undefined) [made.thread, made.tid, made.pid] = [t, data.threads.tid[t], pid];
-        made.weight += whole.threads[t];
+        made.weight += entire.threads[t];
         process.parts[at].lists.push(list);
-        process.weight += whole.threads[t];
+        process.weight += entire.threads[t];
         if (!process.rows.includes(made)) process.rows.push(made);
       }
     });
@@ -132,12 +132,12 @@ function addLanes(panes, row) {
 /* The threads of each process that have something to show: samples of this event, waits or marks. Where two recordings
  * share their data, those with samples are of this one; in data.js's, each has its own. */
 function processesOf(pane, running) {
-  const found = new Map(), { data, whole, intervals, marks } = pane;
+  const found = new Map(), { data, entire, intervals, marks } = pane;
   const has = (lists, t) => lists && T.partOf(lists, t).length > 0;
   const isOther = t => t >= data.ownThreads === !data.isPast;
   data.threads.pid.forEach((pid, t) => {
     if (isOther(t)) return;
-    if (!whole.threads[t] && (running || !has(intervals, t) && !has(marks, t))) return;
+    if (!entire.threads[t] && (running || !has(intervals, t) && !has(marks, t))) return;
     if (!found.has(pid)) found.set(pid, []);
     found.get(pid).push(t);
   });

@@ -3,7 +3,7 @@
  * `show({ data, other, otherEvent, titles }, state)` draws it. Of the state it takes event, time, threads, cpus, processes, window,
  * byDay. It calls onFilter, onWindow, onByDay and onHover. With `other`, a recording made before, each row has both side by
  * side, each from its own start and all in one scale; its event is `otherEvent`, and what is chosen of its time `timeBefore`:
- * a time is of one side, what is chosen of the rows of both. The rows are made in trackrows.js, drawn in trackdraw.js; the keys are in
+ * a time belongs to one side, what is chosen of the rows of both. The rows are made in trackrows.js, drawn in trackdraw.js; the keys are in
  * trackkeys.js, lanes of events and counters in tracklanes.js. */
 "use strict";
 const tracks = (() => {
@@ -38,10 +38,10 @@ class Tracks extends withTrackKeys(withLanes(trackDrawing.Drawing)) {
     this.dayButton = T.button("Time of day", { "aria-pressed": "false" }, () => this.setByDay(!this.state.byDay));
     this.wakesButton = T.button("Wake-ups", { "aria-pressed": "false" }, () => this.setWakes(!this.wakes));
     this.into = T.button("Zoom to selection", {}, () => this.zoomIn());
-    this.whole = T.button("Whole time", {}, () => this.window.set(0, this.window.length));
+    this.entire = T.button("Whole time", {}, () => this.window.set(0, this.window.length));
     this.key = T.element("span", { class: "ot-key quiet", "aria-hidden": "true" });
     this.tools = T.element("div", { class: "ot-tools" }, T.element("div", { role: "group", "aria-label": "Tracks of",
-      class: "ot-modes" }, ...this.modes), this.box, this.count, this.dayButton, this.wakesButton, this.into, this.whole, this.key);
+      class: "ot-modes" }, ...this.modes), this.box, this.count, this.dayButton, this.wakesButton, this.into, this.entire, this.key);
     this.axis = T.element("canvas", { class: "ot-axis", tabindex: "0", role: "application",
       "aria-roledescription": "timeline", "aria-label": AXIS_WORDS });
     this.canvas = T.element("canvas", { "aria-hidden": "true" });
@@ -162,7 +162,7 @@ class Tracks extends withTrackKeys(withLanes(trackDrawing.Drawing)) {
 
   /* --- the names of the rows --- */
 
-  place() {
+  site() {
     const wanted = new Set();
     for (let i = this.from; i < this.until; i++) wanted.add(i);
     const active = this.rows.findIndex(r => r.row.key === this.active);
@@ -221,7 +221,7 @@ class Tracks extends withTrackKeys(withLanes(trackDrawing.Drawing)) {
     if (row.kind === LANE) return this.laneShare(row, at);
     const pane = this.panes[at], part = row.parts[at], time = this.timeOf(pane);
     const tag = time ? time.join() : "", span = time ? time[1] - time[0] : pane.index.length;
-    if (pane.sums?.tag !== tag) pane.sums = { tag, ...(time ? timeIndex.sumsOf(pane, time) : pane.whole) };
+    if (pane.sums?.tag !== tag) pane.sums = { tag, ...(time ? timeIndex.sumsOf(pane, time) : pane.entire) };
     const { threads, cpus, all } = pane.sums;
     const weight = row.kind === ALL ? all : row.kind === CPU ? cpus[row.cpu]
       : part.threads.reduce((sum, t) => sum + threads[t], 0);
@@ -241,7 +241,7 @@ class Tracks extends withTrackKeys(withLanes(trackDrawing.Drawing)) {
     this.wakesButton.setAttribute("aria-pressed", !!this.wakes);
     const chosen = panes.filter(pane => this.timeOf(pane));
     this.into.disabled = !chosen.length;
-    this.whole.disabled = !this.window.zoomed;
+    this.entire.disabled = !this.window.zoomed;
     this.fillKey();
     const { clock } = panes[0], piece = Math.max(...panes.map(pane => pane.index.piece));
     const spanWords = (what, pane, span) => {
@@ -292,7 +292,7 @@ class Tracks extends withTrackKeys(withLanes(trackDrawing.Drawing)) {
     const before = this.panes.length > 1 ? { timeBefore } : {};
     this.calls.onFilter?.({ time, ...before, threads, cpus, processes, ...change });
   }
-  /* What is chosen of the time is of one side. */
+  /* What is chosen of the time belongs to one side. */
   nameOfTime(pane) {
     return this.panes.length > 1 && pane === this.panes[0] ? "timeBefore" : "time";
   }
@@ -413,10 +413,10 @@ class Tracks extends withTrackKeys(withLanes(trackDrawing.Drawing)) {
     if (row.kind === LANE) return this.laneFacts(row, at, time);
     const pane = this.panes[at], part = row.parts[at], { step } = this, b = Math.floor(time / step);
     const t = x => T.timeWords(pane.data, x, step, this.state.byDay);
-    const who = row.kind === THREAD && part ? T.threadWords(pane.data, part.threads[0])
+    const name = row.kind === THREAD && part ? T.threadWords(pane.data, part.threads[0])
       : row.kind === PROCESS ? `${row.label} (${row.pid}), ${row.rows.length} thread${row.rows.length > 1 ? "s" : ""}`
       : row.label;
-    const words = [`${t(b * step)} – ${t((b + 1) * step)}`, this.panes.length > 1 ? `${pane.title}: ${who}` : who];
+    const words = [`${t(b * step)} – ${t((b + 1) * step)}`, this.panes.length > 1 ? `${pane.title}: ${name}` : name];
     if (!part) return [...words, "not in this recording"];
     const most = T.heaviest(pane.data, part.lists, b * step, (b + 1) * step);
     words.push(this.busyWords(pane, row, most, b));

@@ -4,13 +4,13 @@
  * with a weight in order, then the others. Where there is `done`, nodes without it may have children that are not there
  * yet; `of` is what the answers know the tree by. Of time on and off CPU, `off` is the part of `total` that is off CPU. */
 class Tree {
-  constructor(rootGroup, room = 1024) {
-    this.room = room;
+  constructor(rootGroup, extent = 1024) {
+    this.extent = extent;
     this.count = 1;
-    this.parent = new Int32Array(this.room);
-    this.group = new Int32Array(this.room);
+    this.parent = new Int32Array(this.extent);
+    this.group = new Int32Array(this.extent);
     this.group[0] = rootGroup;
-    this.slots = new Int32Array(room * 4);
+    this.slots = new Int32Array(extent * 4);
   }
   /* What a query found. */
   static of({ count, parent, key, depth, self, total, shape }, compares) {
@@ -26,7 +26,7 @@ class Tree {
   child(parent, group) {
     let i = this.slot(parent, group);
     if (this.slots[i]) return this.slots[i];
-    if (this.count === this.room) {
+    if (this.count === this.extent) {
       this.grow();
       i = this.slot(parent, group);
     }
@@ -35,16 +35,16 @@ class Tree {
     return (this.slots[i] = this.count++);
   }
   grow() {
-    this.room *= 2;
+    this.extent *= 2;
     for (const name of ["parent", "group"]) {
-      const bigger = new Int32Array(this.room);
+      const bigger = new Int32Array(this.extent);
       bigger.set(this[name]);
       this[name] = bigger;
     }
-    this.slots = new Int32Array(this.room * 4);
+    this.slots = new Int32Array(this.extent * 4);
     for (let n = 1; n < this.count; n++) this.slots[this.slot(this.parent[n], this.group[n])] = n;
   }
-  /* All nodes are there. What the shape alone tells is made once. */
+  /* All nodes are there. What follows from the shape alone is made once. */
   finish(compares, shape) {
     const { count, parent } = this, hasDepth = !!this.depth;
     this.depth ||= new Int32Array(count);
@@ -91,10 +91,10 @@ class Tree {
     return this.swapped ? -change : change;
   }
   /* By how much more the frame weighs now than before. */
-  change(node, whole) {
-    return whole ? this.changeOf(this.total[node], this.otherTotal[node]) : this.changeOf(this.self[node], this.other[node]);
+  change(node, entire) {
+    return entire ? this.changeOf(this.total[node], this.otherTotal[node]) : this.changeOf(this.self[node], this.other[node]);
   }
-  /* Leaf first, what weighs itself are the threads: there a frame's whole weight is compared. */
+  /* Leaf first, what weighs itself are the threads: there a frame's complete weight is compared. */
   shownChange(node) {
     return this.change(node, this.turned || state.colour === "whole");
   }
@@ -105,7 +105,7 @@ class Tree {
   waits(node) {
     return !!this.done && !this.done[node];
   }
-  place(order, ranks) {
+  site(order, ranks) {
     const { count, total, otherTotal, start, first, kids, group } = this;
     const named = (a, b) => ranks[group[a]] - ranks[group[b]];
     const heavy = (a, b) => group[a] >= firstOrdered && group[b] >= firstOrdered ? named(a, b) : total[b] - total[a] || named(a, b);

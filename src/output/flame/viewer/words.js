@@ -80,21 +80,21 @@ function withoutArguments(name) {
   }
   return open ? name : made.replace(/[\ue000-\ue0ff]/g, c => String.fromCharCode(c.charCodeAt(0) - 0xe000));
 }
-/* The middle is left out: names that begin alike are told apart by their ends. */
+/* The middle is left out: names that begin alike differ in their ends. */
 function shorten(text, most) {
   return text.length <= most ? text : text.slice(0, most * .4).replace(/[\ud800-\udbff]$/, "") + "…" +
     text.slice(-most * .6).replace(/^[\udc00-\udfff]/, "");
 }
 const LONG = 110, briefs = new Map();
 function briefOf(group) {
-  const whole = shortOf(group);
-  let brief = briefs.get(whole);
-  if (brief === undefined) briefs.set(whole, brief = withoutArguments(whole));
+  const entire = shortOf(group);
+  let brief = briefs.get(entire);
+  if (brief === undefined) briefs.set(entire, brief = withoutArguments(entire));
   return brief;
 }
 /* What has no symbol is called as its file: "[libstdc++.so.6.0.30]" as "libstdc++", "[kernel.kallsyms]" as "kernel". */
 const bareFile = name => name.startsWith("[") ? [name.slice(1, -1), name.slice(1, -1).replace(/\.(so|kallsyms|ko)\b.*$/, "")] : [];
-/* For narrow frames: without arguments, then without namespaces, as the end tells names apart. */
+/* For narrow frames: without arguments, then without namespaces, as names differ in their ends. */
 function narrower(brief) {
   const bare = brief.replace(/ \[clone .*\]$/, "").replace(/<…>|\(…\)/g, "").replace(/::$/, ""), made = bare === brief ? [] : [bare];
   for (let i = 0, deep = 0; i < bare.length; i++) {
@@ -104,16 +104,16 @@ function narrower(brief) {
   return made;
 }
 const namesOf = new Map();
-/* The whole name and shorter ones, as drawn where they fit. */
+/* The complete name and shorter ones, as drawn where they fit. */
 function drawnNames(group) {
-  const whole = shortOf(group);
-  let names = namesOf.get(whole);
-  if (!names) namesOf.set(whole, names = [whole, briefOf(group), ...bareFile(whole), ...narrower(briefOf(group))]);
+  const entire = shortOf(group);
+  let names = namesOf.get(entire);
+  if (!names) namesOf.set(entire, names = [entire, briefOf(group), ...bareFile(entire), ...narrower(briefOf(group))]);
   return names;
 }
 function lineOf(group) {
-  const whole = shortOf(group);
-  return whole.length <= LONG ? whole : shorten(briefOf(group), LONG);
+  const entire = shortOf(group);
+  return entire.length <= LONG ? entire : shorten(briefOf(group), LONG);
 }
 function where(group) {
   if (group < 0) return "";
