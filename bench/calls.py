@@ -81,7 +81,7 @@ def psb(time):
 
 
 def trace(threads, calls):
-    """The bytes, and who runs from when on."""
+    """The bytes, and which thread runs from when on."""
     source, out, now, switches = random.Random(1), bytearray(), FIRST_NS, []
     running, until = None, 0
     while calls > 0:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The same surroundings for every test, whatever those of the person who runs it.
+"""The same surroundings for every test, whatever those of the person that runs it.
 
 Every driver calls settle() first, and tests that are not in Python are run by this file: pagers, colors, locales, time zones, caches,
 servers for debug information and the width of terminals are then the same everywhere, and programs of the build folder see no files
@@ -7,7 +7,7 @@ of the machine (walls.c). What a test wants to differ it names: environment(TERM
 """
 import argparse, atexit, functools, os, pathlib, re, shutil, signal, site, subprocess, sys, sysconfig, tempfile, time
 
-# what programs need in order to run at all (loaders, emulators), and what tests are told
+# what programs need in order to run at all (loaders, emulators), and what tests are reported
 KEPT = ('PATH', 'TMPDIR', 'LD_LIBRARY_PATH', 'QEMU_LD_PREFIX', 'MALLOC_PERTURB_', 'MESON_EXE_WRAPPER', 'PERFILE_SERVED', 'PERFILE_CORPUS',
         'PERFILE_TREE_CORPUS', 'PERFILE_WHOLE_CORPUS', 'PERFILE_WALLS', 'WALLS_LOG', 'PERFILE_PPROF', 'PERFILE_OTLP_PROTO', 'PERFILE_SPEEDSCOPE', 'PERFILE_PROFILER_CLI', 'PERFILE_DUCKDB',
          'PERFILE_CHDB', 'PERFILE_OPENCSD', 'PERFILE_BROWSER', 'PERFILE_AXE')
@@ -20,7 +20,7 @@ OWN = {}  # temporary files of this test, and what perfile caches of binaries wi
 WALLS = {}  # what keeps programs of the build folder from seeing the files of the machine
 INSIDE = {}  # the same for Python with the library
 NO_LEAKS = {'ASAN_OPTIONS': 'detect_leaks=0'}  # of other libraries: curses keeps what it knows of the terminal
-# Python itself: no variables, no packages, no files left behind, UTF-8
+# Python itself: no variables, no packages, no files left, UTF-8
 FLAGS = ['-E', '-S', '-B', '-X', 'utf8']
 
 
@@ -40,7 +40,7 @@ def open_standard_files():
 
 
 def handle_signals():
-    """What nohup and shells ignore for who runs in the background, those that are started here would ignore as well."""
+    """What nohup and shells ignore for what runs in the background, those that are started here would ignore as well."""
     for number in signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGTERM, signal.SIGTSTP:
         if signal.getsignal(number) == signal.SIG_IGN:
             signal.signal(number, signal.default_int_handler if number == signal.SIGINT else signal.SIG_DFL)
@@ -192,7 +192,7 @@ def with_folders(files):
 
 
 def in_memory():
-    """A place for thousands of files that are read once, where there is one in memory; None: that of other temporary files."""
+    """A position for thousands of files that are read once, where there is one in memory; None: that of other temporary files."""
     return '/dev/shm' if os.access('/dev/shm', os.W_OK) else None
 
 

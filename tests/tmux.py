@@ -16,7 +16,7 @@ class Window:
         words = ['tmux', '-S', str(folder / 'socket'), '-f', '/dev/null']
         settings = hermetic.environment(TERM='screen-256color', HOME=str(folder), SHELL='/bin/sh', **hermetic.NO_LEAKS, **environment)
         subprocess.run([*words, 'new-session', '-d', '-x', str(columns), '-y', str(rows), command], env=settings, check=True)
-        # what happens in the window comes in pieces that end anywhere, also within a character: only answers are whole
+        # what happens in the window comes in pieces that end anywhere, also within a character: only answers are all
         self.client = subprocess.Popen([*words, '-C', 'attach'], env=settings, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                        encoding='utf-8', errors='replace')
         self.answer()

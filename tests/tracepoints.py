@@ -19,7 +19,7 @@ def form(name, number, fields, print_format='""'):
 
 
 def tracing_data(systems):
-    """The feature TRACING_DATA; `systems` is of names to lists of formats."""
+    """The feature TRACING_DATA; `systems` belongs to names to lists of formats."""
     page = b'\tfield: u64 timestamp;\toffset:0;\tsize:8;\tsigned:0;\n'
     data = (b'\x17\x08\x44tracing0.6\0\0\x08' + struct.pack('<I', 4096) + b'header_page\0' + struct.pack('<Q', len(page)) + page +
             b'header_event\0' + struct.pack('<Q', 2) + b'x\n' + struct.pack('<II', 0, len(systems)))

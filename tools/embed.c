@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Files as C: `embed OUT.c FILE...` writes `const char pf_embedded_<extension>[]` for each extension, a string with a NUL; files
- * of one extension stand together and are joined. Of scripts and style sheets indents, comments and empty lines stay behind
+ * of one extension stand together and are joined. Of scripts and style sheets indents, comments and empty lines are left out
  * (the licence stays); strings, templates and regular expressions are as they were: what is sent out can be read.
  */
 #include <ctype.h>
@@ -58,7 +58,7 @@ static size_t string_length(const char *at)
     return at[i] ? i + 1 : i;
 }
 
-/* Up to its end or the next ${ and with that; from behind the ` or the } on. */
+/* Up to its end or the next ${ and with that; from after the ` or the } on. */
 static size_t template_length(const char *at)
 {
     size_t i = 0;

@@ -31,7 +31,7 @@ struct pf_stages;
 /* All zeros may be stopped and closed, too. */
 struct pf_ahead {
     struct pf_ahead_plan plan;
-    struct pf_stages *stages; /* that fill the batches; NULL: not begun, or stopped */
+    struct pf_stages *stages; /* that fill the batches; NULL: not started, or stopped */
     struct pf_ahead_batch *batches;
     size_t batch_count, batch_items;
     char *item, *end; /* the next item of the batch in hand, and the end of its items */

@@ -4,7 +4,7 @@
 
 abi.txt has what programs that were built before depend on: every member of every public struct with its offset and its
 declaration, the values of the enums, the constants, the types of the functions, and what the libraries export under which
-version. Differences are told apart: what breaks such programs, and what only adds something. --update writes abi.txt
+version. Differences are distinguished: what breaks such programs, and what only adds something. --update writes abi.txt
 anew, and the symbols of the packages; before a release that is right for both, after it for additions only."""
 import pathlib, re, subprocess, sys, tempfile
 
@@ -112,7 +112,7 @@ def key_of(line):
 
 
 def is_addition(key, line, before):
-    """Of a line that was not there: something new, or a member behind all that were there."""
+    """Of a line that was not there: something new, or a member after all that were there."""
     if not key.startswith('struct ') or '.' not in key:
         return True
     owner = key.split('.')[0]

@@ -4,7 +4,7 @@
 
 Makes headers in which every struct that may grow has one more member at its end, and the libraries of these headers. Then
 grown.c and grown_analysis.c, compiled with the headers of the tree and with the grown ones, run with each of both versions:
-they print the same, nothing behind their structs is written, and older libraries refuse members that they do not know."""
+they print the same, nothing after their structs is written, and older libraries refuse members that they do not know."""
 import concurrent.futures, difflib, os, pathlib, re, subprocess, sys, tempfile
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent))

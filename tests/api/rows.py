@@ -3,7 +3,7 @@
 """rows.py GEN_RECORDS GEN_FORMAT TREE CC...: a record type is one row of records.def, and one golden.
 
 records.h and doc/format.md are what the rows make of them, by programs that compile when both are missing; every row has a
-golden that shows it whole, every part of a sample stands in one; and beside the schema no source lists the record types
+golden that shows it all, every part of a sample stands in one; and beside the schema no source lists the record types
 again, nor the values of the format."""
 import pathlib, re, subprocess, sys, tempfile
 
@@ -69,7 +69,7 @@ def main():
     wrong += [f'sample part {name} has no golden' for name in parts if name not in asked]
     for path in sorted((tree / 'src').rglob('*.[ch]')):
         named = {name for _, name in rows if re.search(rf'PERFILE_RECORD_{name}\b', path.read_text())}
-        # what tells nothing about anybody must be said type by type; a type that is not in there is left out and counted
+        # what says nothing about anybody must be stated type by type; a type that is not in there is left out and counted
         if path.name == 'anonymize_records.c':
             continue
         if len(named) > len(rows) // 2: # some sources do something of their own with a few types

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""symbols.py SOURCES LIBRARY.so... LAYER=ARCHIVE.a...: what the libraries export, and who uses whom.
+"""symbols.py SOURCES LIBRARY.so... LAYER=ARCHIVE.a...: what the libraries export, and which layer uses which.
 
 The libraries export perfile_ symbols and nothing else. Their objects call nothing that prints or ends the process, and
 nothing that depends on the locale of the process but in base/locale.c, and their messages name no switches of the command.

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""door.py SOURCE: readers of recordings ask the machine about its kernel in one place only, src/symbol/machine.
+"""door.py SOURCE: readers of recordings ask the machine about its kernel in one file only, src/symbol/machine.
 
 Other sources call no uname(), and have no string that is the path of what a machine has of its kernel; sentences may name
-one. src/record is about this machine and has its own place; src/platform has the functions where the system has none.
+one. src/record is about this machine and has its own position; src/platform has the functions where the system has none.
 Nor do they ask which system or C library they are compiled for: src/platform alone does.
 """
 import pathlib, re, sys

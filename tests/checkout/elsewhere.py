@@ -18,7 +18,7 @@ ODD_NAME = 'pfäd mit spaces ☃'
 NO_ONE = 65534
 SKIP, SLOWER = 77, 8
 LEFT_OUT = {'api-installed': 'Meson installs from the folder in which it was configured'}
-# Tests, or whole suites, whose outcome none of the changes can reach. The verbs and formats that they are about are also those of the
+# Tests, or complete suites, whose outcome none of the changes can reach. The verbs and formats that they are about are also those of the
 # cases of the command line, of the goldens and of the unit tests, which all run elsewhere.
 OUT_OF_REACH = {
     'fuzz': 'bytes from memory to memory: symbols are looked for in no file, and there are no names of this machine',

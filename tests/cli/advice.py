@@ -30,7 +30,7 @@ def sample(*addresses, misc=2):
 
 MAPPED2 = (f'record MMAP2 misc=0x4002 pid=7 tid=7 addr=0x500000 len=0x10000 pgoff=0 build_id_size=20 build_id=hex:{BUILD_ID} '
            'prot=5 flags=2 filename="/usr/bin/other" | pid=7 tid=7 time=2\n')
-# what is wrong: the recording, and what is said
+# what is wrong: the recording, and what is stated
 WRONG = {
     'broken': (mapped('/usr/bin/gzip') + sample(0x400010, 7), '100% of the callchains are broken: code without '
                'frame pointers; record with perfile record --call-graph auto, or build with -fno-omit-frame-pointer (gzip)'),

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""agree.py PERFILE SOURCE: help, `help --json`, the pieces of man pages and the documents tell the same options.
+"""agree.py PERFILE SOURCE: help, `help --json`, the pieces of man pages and the documents say the same options.
 
 All but the documents are made of one table, so a difference is a fault of a printer. The commands in man pages, README
 and the other documents are typed by hand: their verbs and options must exist. And to every verb that has --output, - is

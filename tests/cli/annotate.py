@@ -275,7 +275,7 @@ def check_page(case, verb):
 
 
 def check_late(case, assemble):
-    """A mapping that stands behind samples which are later than it: none of them counts where the process was before."""
+    """A mapping that stands after samples which are later than it: none of them counts where the process was before."""
     event = next(line for line in RECORDING.splitlines() if line.startswith('attr')) + '\n'
     mapping = 'record MMAP2 pid=%d tid=%d addr=0x1000 len=0x1000 pgoff=0 prot=5 filename="/nowhere/%s" | identifier=1 pid=7 tid=7 time=%d\n'
 

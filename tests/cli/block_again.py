@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""A request whose end is not recorded is counted when another one of the same place is issued."""
+"""A request whose end is not recorded is counted when another one of the same position is issued."""
 import os
 import pathlib
 import subprocess

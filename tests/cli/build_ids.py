@@ -3,7 +3,7 @@
 """Binaries by build id, there and back: build_ids.py PERFILE ASSEMBLE
 
 A program that was recorded is listed, put into a cache and packed; where it is gone, the cache and the archive name its
-functions. A cache that somebody else made leads nowhere else, and a link called perf is perfile.
+functions. A cache that someone else made leads nowhere else, and a link called perf is perfile.
 """
 import io
 import json

@@ -92,7 +92,7 @@ def read_until(control, pattern):
 
 
 def ask_zsh(folder, environment):
-    """zsh completes only for somebody who types: ^X asks, and every word that compadd takes in is printed."""
+    """zsh completes only for a person at a terminal: ^X asks, and every word that compadd takes in is printed."""
     (folder / '.zshrc').write_text('''
 PROMPT='READY> '
 autoload -Uz compinit

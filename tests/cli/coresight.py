@@ -137,7 +137,7 @@ def output_of(command):
 
 
 def check(perfile, assemble, name, folder, text):
-    """How many packets and instructions were compared; None: the snapshot is of another kind of unit."""
+    """How many packets and instructions were compared; None: the snapshot belongs to another kind of unit."""
     snapshot = Snapshot(folder / name, re.search(r'^Using (\S+) as trace source', text, re.M)[1])
     if snapshot.kinds - set(MAGIC):
         return None

@@ -43,7 +43,7 @@ class Server(http.server.BaseHTTPRequestHandler):
                 self.wfile.write(b'%x\r\n%b\r\n' % (len(PIECE), PIECE) if self.server.chunked else PIECE)
                 self.server.sent += len(PIECE)
         except OSError:
-            pass # who asked has hung up
+            pass # the client has hung up
 
     def log_message(self, *_):
         pass
@@ -80,7 +80,7 @@ def main():
         recording.write_bytes(subprocess.check_output([assemble], input=RECORDING.encode()))
         for kind, server in servers.items():
             cache = folder / kind
-            # the command ends while a thread of libdebuginfod may still be closing the connection: what it has is no leak
+            # the command ends while a thread of libdebuginfod may still be closing the connection: what it has is not a leak
             environment = {**os.environ, **hermetic.NO_LEAKS, 'HOME': name, 'DEBUGINFOD_CACHE_PATH': str(cache),
                            'no_proxy': '*', 'DEBUGINFOD_URLS': f'http://127.0.0.1:{server.server_port}'}
             command = [perfile, 'report', '--debuginfod-max-size', str(LIMIT), '--format', 'csv', recording]

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Samples that do not say what a filter asks for stay, and are told of: filters.py PERFILE ASSEMBLE"""
+"""Samples that do not say what a filter asks for stay, and are reported: filters.py PERFILE ASSEMBLE"""
 import collections
 import csv
 import os
@@ -24,7 +24,7 @@ sample event=1 ip=0x404000
 sample event=0 ip=0x405000 pid=7 tid=7 time=3000000000 cpu=1
 '''
 ZONE = 'JST-9'  # in which the clock of the records showed 1 s at 12:43:00
-# what is asked for, how many samples of page-faults match it, and what is said of the others
+# what is asked for, how many samples of page-faults match it, and what is stated of the others
 FILTERS = [(['--time', '2,2.5'], 1, 'time'), (['--time', '2,'], 2, 'time'),
            (['--time', '2026-11-28 12:43:01,2026-11-28 12:43:01.5'], 1, 'time'), (['--time', ',2026-11-28 12:43:01'], 2, 'time'),
            (['--time', ',2026-11-28 12:43:00.5 2026-11-28 12:43:02,'], 2, 'time'), (['--cpu', '1'], 2, 'CPU'),
@@ -38,7 +38,7 @@ def main():
     perfile, assemble = hermetic.programs()
 
     def samples(*arguments):
-        """How many samples of each event come out of a verb, and what is said."""
+        """How many samples of each event come out of a verb, and what is stated."""
         done = subprocess.run([*perfile, *map(str, arguments)], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                               universal_newlines=True, check=True)
         counts = collections.Counter()

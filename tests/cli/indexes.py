@@ -74,7 +74,7 @@ def convert(path, name, *options):
 
 
 def is_used(pair, path, options, verb=SCRIPT, size=4096):
-    """Bytes of the recording that nobody asks for are not even looked at: nothing is said of what they are now."""
+    """Bytes of the recording that no one asks for are not even looked at: nothing is stated of what they are now."""
     times = path.stat()
     data = bytearray(path.read_bytes())
     before = run(pair.caches[1], *verb, *options, str(path))
@@ -90,7 +90,7 @@ def is_used(pair, path, options, verb=SCRIPT, size=4096):
 
 
 def try_views(pair, path):
-    """Of samples, what lies before and behind their times is not read, whoever says the times; mappings and losses are of no sample."""
+    """Of samples, what lies before and after their times is not read, whoever says the times; mappings and losses are of no sample."""
     late = 'time between 1550000000 and 1551000000'
     asks = [['table', '--format', 'csv', '--time', '1.55,1.551', 'samples'], ['table', '--format', 'csv', '--index-from', '1M', 'maps'],
             ['table', '--format', 'csv', '--pid', '1000', 'maps'], ['table', '--format', 'csv', '--index-from', '1M', 'losses'],
@@ -177,7 +177,7 @@ def try_stale(pair, path):
 
 
 def try_left(pair, path):
-    """Who reads all of a large recording leaves its index, whatever it prints of it; who does not read all of it leaves none."""
+    """A verb that reads all of a large recording leaves its index, whatever it prints of it; others leave none."""
     with_index, text = pair.caches[1], SCRIPT + [str(path)]
     wanted = run(pair.caches[0], *text)
     for index in pair.files():
@@ -240,7 +240,7 @@ def try_capacity():
                 capacity.put('a-1.index', 400 << 20, 4000)
                 capacity.put('a-2.index', 400 << 20, 5000)
                 capacity.put('a-3.index', 400 << 20, 3000)
-                capacity.put('a-4.index.new', 5, 9000)  # of who was killed
+                capacity.put('a-4.index.new', 5, 9000)  # of a command that was killed
                 if '--pid' in arguments:
                     index.write_bytes(index.read_bytes()[:-9])  # it is made anew
                 elif '--index-from' in arguments:

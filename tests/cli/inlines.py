@@ -130,7 +130,7 @@ def main():
             got = lines(*options)[1]
             if f' {name}+' not in got:
                 sys.exit(f'the same build id, {options}: {name} expected, got {got}')
-        # what is no callchain is one line, as in perf
+        # what is not a callchain is one line, as in perf
         text = text.replace('|CALLCHAIN', '').replace('sample ip', 'sample misc=2 ip').split(' callchain=')[0]
         recording.write_bytes(subprocess.check_output([assemble], input=text.encode()))
         got = lines('--full-source-path', fields='ip,sym,srcline')

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""mangled.py PERFILE RECORDING: where the runtime library of C++ cannot be loaded its names stay as they are, which is said once."""
+"""mangled.py PERFILE RECORDING: where the runtime library of C++ cannot be loaded its names stay as they are, which is stated once."""
 import os, pathlib, subprocess, sys, tempfile
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent))

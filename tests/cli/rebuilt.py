@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """rebuilt.py PERFILE COMPILER...: a program is compared with what it became: its binary has another name, it was compiled
 anew, one function is inlined, one split, one renamed, and a thread, which has its process id in its name, has given work to
-another. All is matched, and said. Exit 77 where events cannot be opened."""
+another. All is matched, and stated. Exit 77 where events cannot be opened."""
 import json, pathlib, subprocess, sys, tempfile
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent))
@@ -75,7 +75,7 @@ def check(before, after):
 
 
 def main():
-    """Runs may differ more than guesses allow: there are ten trials, and what is guessed by weights alone is no failure."""
+    """Runs may differ more than guesses allow: there are ten trials, and what is guessed by weights alone is not a failure."""
     global wrong, guesses
     for _ in range(10):
         wrong = guesses = 0

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""record.py PERFILE: what perfile record leaves behind when things go wrong. Exit 77 where events cannot be opened.
+"""record.py PERFILE: what perfile record leaves when things go wrong. Exit 77 where events cannot be opened.
 
 Each case runs a real recording. Whatever was drained must be readable afterwards, the command must live or die as it is
-said, and a recording that was there before stays unless there is a new one."""
+stated, and a recording that was there before stays unless there is a new one."""
 import concurrent.futures, fcntl, json, os, pathlib, pty, re, resource, select, shlex, shutil, signal, subprocess, sys, time
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent))
@@ -247,7 +247,7 @@ def test_not_started(folder):
 
 
 def test_numbers(folder):
-    """What is no number is refused, and nothing runs."""
+    """What is not a number is refused, and nothing runs."""
     for option, value in [('-m', '4Kxyz'), ('-m', '0'), ('-m', '2G'), ('-F', '-5'), ('-F', '9x'), ('-D', '5s'),
                           ('-F', '99999999999999999999'), ('--fail-on-lost', 'abc'), ('--fail-on-lost', '101'),
                           ('--fail-on-lost', '0x10')]:
@@ -267,7 +267,7 @@ def test_high_rate(folder):
 
 
 def test_losses(folder):
-    """What is said to be lost is what the recording says, to the last sample: also behind which no record came."""
+    """What is stated to be lost is what the recording says, to the last sample: also after which no record came."""
     output = folder / 'losses.data'
     done = run('record', '-e', 'cpu-clock', '-c', '20000', '-m', '1', '-g', '--fail-on-lost', '0.001', '-o', str(output),
                '--', 'sh', '-c', 'i=0; while [ $i -lt 60000 ]; do i=$((i+1)); done')
@@ -363,7 +363,7 @@ def test_switch_output(folder):
 
 
 def test_link(folder):
-    """What is behind a link is kept, too, and made when there is nothing yet."""
+    """What is after a link is kept, too, and made when there is nothing yet."""
     later, dangling = folder / 'later.data', folder / 'dangling.data'
     dangling.symlink_to('later.data')
     run('record', '-q', '-e', 'cpu-clock', '-o', str(dangling), 'true')
@@ -467,7 +467,7 @@ def test_for(folder):
 
 
 def test_forks_at_the_start(folder):
-    """A process that forks all the time: nobody is without a name and mappings."""
+    """A process that forks all the time: no one is without a name and mappings."""
     parent = subprocess.Popen(['sh', '-c', f'while :; do timeout 0.1 sh -c "{SPIN}"; done'], start_new_session=True)
 
     def share(number):
@@ -494,7 +494,7 @@ def expect_most(share, wanted, least, what):
 
 
 def named(path):
-    """The share of samples whose process is told of by FORK or COMM."""
+    """The share of samples whose process is reported by FORK or COMM."""
     found = re.findall(r'^\S+ (FORK|COMM|SAMPLE) .*? pid=(-?\d+)', run('dump', str(path)).stdout, re.MULTILINE)
     known = {pid for kind, pid in found if kind != 'SAMPLE'} | {'0', '-1'}
     sampled = [pid for kind, pid in found if kind == 'SAMPLE']
@@ -502,7 +502,7 @@ def named(path):
 
 
 def test_forks_everywhere(folder):
-    """The same of everything that runs: who is forked between the look at /proc and the first sample has a name."""
+    """The same of everything that runs: a process that is forked between the look at /proc and the first sample has a name."""
     if not EVERYTHING:
         print('skipped: -a is not allowed here')
         return
@@ -523,7 +523,7 @@ def test_forks_everywhere(folder):
 
 
 class Controlled:
-    """A recording of a busy command that starts when it is told to."""
+    """A recording of a busy command that starts when it is reported to."""
     def __init__(self, folder, name, *more):
         self.output = folder / name
         paths = [folder / f'{name}.ctl', folder / f'{name}.ack']
@@ -618,7 +618,7 @@ def test_signals(folder):
 
 
 def test_early_signal(folder):
-    """SIGUSR2 comes while options are looked at: by what is said of them, before anything is recorded."""
+    """SIGUSR2 comes while options are looked at: by what is stated of them, before anything is recorded."""
     reply, stderr = os.pipe()
 
     def signal_when_printed():
@@ -760,7 +760,7 @@ def look_around(folder, probe):
 
 
 def test_cpus(folder):
-    """-C is the whole of these CPUs, as in perf; a command only says how long."""
+    """-C is everything on these CPUs, as in perf; a command only says how long."""
     if not EVERYTHING:
         return
     output = folder / 'cpus.data'

@@ -213,7 +213,7 @@ def test_code_of_jits(t):
 
 
 def test_debuginfod(t, held):
-    """With servers to ask the network is open to who looks for symbols, and to nobody else."""
+    """With servers to ask the network is open to what looks for symbols, and to nothing else."""
     urls = {'DEBUGINFOD_URLS': f'http://127.0.0.1:{t.listening.getsockname()[1]}'}
     got, _ = t.attempts('info', RECORDING, **urls)
     expect('info does not ask debuginfod', 'connect' not in held or got['connect'] != 'done', got)

@@ -27,7 +27,7 @@ BASE, USER, KERNEL = 0xffffffff81000000, -512, -128
 
 
 def switch(time, before, after, chain, state=1):
-    """From one (name, tid, priority) to another one; the chain is of numbers of NAMES, the leaf first, and other addresses."""
+    """From one (name, tid, priority) to another one; the chain belongs to numbers of NAMES, the leaf first, and other addresses."""
     raw = tracepoints.raw(SCHED, before[1], tracepoints.SWITCH,
                           (before[0], before[1], before[2], state, after[0], after[1], after[2]))
     ips = [hex(BASE + location * 0x1000 + 16) if location in NAMES else str(location) for location in chain]
@@ -55,7 +55,7 @@ def description(deferred=False):
 
 
 def idle_description():
-    """The CPU is idle behind a sleep, a read, nothing that was recorded, and the scheduler's own functions."""
+    """The CPU is idle after a sleep, a read, nothing that was recorded, and the scheduler's own functions."""
     idle, a, b = ('swapper/0', 0, 120), ('a', 10, 120), ('b', 11, 98)
     sleep, short, first = (1, 2, 4, 5, 6, 7, 8, 9, USER, 0x400010), (1, 2, 8, USER, 0x400010), (1, 10)
     events = ((1, idle, a, first), (2, a, idle, sleep), (5, idle, b, first), (6, b, idle, short), (8, idle, a, first),

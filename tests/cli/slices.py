@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""slices.py PERFILE: intervals are cut at both ends of --time, so what slices of time add up to is the whole."""
+"""slices.py PERFILE: intervals are cut at both ends of --time, so what slices of time add up to is the all."""
 import json, os, pathlib, sys
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent))

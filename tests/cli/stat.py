@@ -56,7 +56,7 @@ def check_table():
 
 
 def check_clear():
-    """Only on a terminal: elsewhere nobody sees the interval before."""
+    """Only on a terminal: elsewhere no one sees the interval before."""
     text = stat('-I', '20', '--interval-clear', '-e', 'page-faults:u', 'sleep', '0.05').stderr
     assert '\33' not in text and text.count('#           time') == 1, text
 
@@ -70,7 +70,7 @@ def check_intervals():
 
 
 def check_summary():
-    """Behind intervals their sums."""
+    """After intervals their sums."""
     lines = [line.split(',') for line in stat('-I', '20', '--summary', '-x,', '-e', 'page-faults:u', 'sleep', '0.05').stderr.splitlines()]
     assert len(lines) > 2 and [line[0] == 'summary' for line in lines] == [False] * (len(lines) - 1) + [True], lines
     assert sum(int(line[1]) for line in lines[:-1] if line[1].isdigit()) == int(lines[-1][1]), lines
@@ -99,7 +99,7 @@ def check_null():
 
 
 def check_order():
-    """What is said of a command that was ended does not stand in the middle of the text."""
+    """What is stated of a command that was ended does not stand in the middle of the text."""
     done = stat('--timeout', '50', '-e', COUNTED, 'sleep', '60')
     assert done.returncode == 128 + signal.SIGTERM, done
     assert re.search(r'seconds sys\n\n\nperfile: stat: sleep was killed by signal 15', done.stderr), done.stderr
@@ -181,7 +181,7 @@ def check_processors():
 
 
 def check_unsupported():
-    """What this machine cannot count is said by the names that were given; scripts find it in their lines."""
+    """What this machine cannot count is stated by the names that were given; scripts find it in their lines."""
     events = 'cycles/name=mine/u,page-faults:u'
     text = stat('-e', events, 'true').stderr
     if '<not supported>' not in text:

@@ -42,7 +42,7 @@ def noise(source, time):
 
 
 def trace(threads):
-    """The bytes, and who runs from when on."""
+    """The bytes, and which thread runs from when on."""
     source, out, now, switches, last_psb = random.Random(2), bytearray(), calls.FIRST_NS, [], 0
     running = None
     for number in range(CALLS):

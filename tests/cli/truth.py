@@ -5,7 +5,7 @@ machine allows:
 
 - times off CPU by function are those that the program measured, within 2 %, and as many as it planted;
 - the calls that `trace -s` counts are those that `strace -c` counts of the same program, and reads take as long as it measured;
-- where buffers were too small for all events, what was lost is told, and no time off CPU is longer than it was;
+- where buffers were too small for all events, what was lost is reported, and no time off CPU is longer than it was;
 - page faults of a function are as many as the kernel counted meanwhile;
 - direct writes are as many bytes of block devices as were written.
 """
@@ -23,7 +23,7 @@ SOURCES = {
     'switches of all CPUs': ['record', '-q', '-a', '-g', '-e', 'sched:sched_switch,sched:sched_waking'],
     'switches of the program': ['record', '-q', '-g', '-c', '1', '-e', 'context-switches', '--switch-events'],
 }
-# Calls that depend on who comes first, and those that one of the two does not see
+# Calls that depend on which comes first, and those that one of the two does not see
 NOT_COMPARED = {'futex', 'clock_nanosleep', 'nanosleep', 'execve', 'exit', 'exit_group', 'restart_syscall', 'rt_sigreturn',
                 'brk', 'madvise', 'mmap', 'mprotect', 'munmap'}  # where memory lies decides how often
 
@@ -92,7 +92,7 @@ def strace_counts(folder):
 
 
 def check_calls(folder, attempts=3):
-    """Between its two readings of the clock a thread may lose its CPU: that is no time of the call."""
+    """Between its two readings of the clock a thread may lose its CPU: that is not a time of the call."""
     path = folder / 'calls.data'
     done = run(PERFILE, 'trace', 'record', '-q', '-o', path, '--', WAITS, folder / 'file')
     counted = strace_counts(folder) if done.returncode == 0 and shutil.which('strace') else None

@@ -22,7 +22,7 @@ record KSYMBOL addr=0xffffffffc0001000 len=0x100 ksym_type=1 flags=0 name="{FUNC
 sample misc=1 ip=0xffffffffc0001010 pid=7 tid=7 time=1000000000 cpu=0 period=1
 sample misc=2 ip=0x400010 pid=8 tid=8 time=2000000000 cpu=1 period=1
 '''
-# filter: what is said of it, and whether its samples are left
+# filter: what is stated of it, and whether its samples are left
 FILTERS = {
     '--comms nosuch': ('no samples of a thread named "nosuch"; there are sort, gzip', False),
     '--comms gzpi': ('no samples of a thread named "gzpi"; did you mean gzip?', False),
@@ -43,7 +43,7 @@ REPORT = {
     '--symbol-filter nosuch': 'no samples in a function whose name has "nosuch"',
     '--comms nosuch --symbols nosuch': 'no samples of a thread named "nosuch"; there are sort, gzip',
 }
-# of other verbs: what is said of a recording of tests/data, or '' where something is left
+# of other verbs: what is stated of a recording of tests/data, or '' where something is left
 OTHERS = {
     **{f'sched {view}{stdio} {filters} sched-tiny1': reply
        for view in ('timehist', 'latency', 'map', 'summary', 'cpu')

@@ -83,7 +83,7 @@ def test_kinds(folder):
 
 
 def take_snapshots(output):
-    """The first signal is sent when the recording has begun, and may come late on a busy machine."""
+    """The first signal is sent when the recording has started, and may come late on a busy machine."""
     with subprocess.Popen([PERFILE, 'record', '-q', '-o', output, '-g', '--overwrite', *EVENT, '--', DEEP, '1']) as recorder:
         end = time.monotonic() + 30
         while not (output.exists() and output.stat().st_size) and time.monotonic() < end:
@@ -139,7 +139,7 @@ def test_called_perf(folder):
 
 
 def test_depth(folder):
-    """As many frames as are asked for, also more than the kernel has; what is left out is said."""
+    """As many frames as are asked for, also more than the kernel has; what is left out is stated."""
     output = folder / 'depth.data'
     for frames, is_reported in (10, True), (500, False):
         done = run(PERFILE, 'record', '-o', output, '-g', '--kernel-maxstack', frames, *EVENT, '--', DEEP, '0.3')
@@ -207,7 +207,7 @@ def test_top(folder):
 
 
 def test_large(folder):
-    """The command line is a feature of more than 64 KiB; a stream cannot have it, which is said."""
+    """The command line is a feature of more than 64 KiB; a stream cannot have it, which is stated."""
     output, words = folder / 'large.data', ['x' * 100] * 700
     command = [PERFILE, 'record', '-F', '500', '-e', 'cpu-clock:u', '-g']
     run(*command, '-o', output, '--switch-output', '--', DEEP, '0.2', *words)

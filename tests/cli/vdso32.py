@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """The vdso of 32-bit programs: vdso32.py PERFILE ASSEMBLE
 
-As in perf it is called [vdso32] when the program is at hand, else nobody knows that it has 32 bits; in streams, too, and
+As in perf it is called [vdso32] when the program is at hand, else no one knows that it has 32 bits; in streams, too, and
 where the recording does not name its machine.
 """
 import pathlib

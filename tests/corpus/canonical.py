@@ -36,7 +36,7 @@ def object_line(one, names):
 
 
 def script_line(line):
-    """Of a frame only its address: perf adds symbols to those of streams although nobody asked for them."""
+    """Of a frame only its address: perf adds symbols to those of streams although no one asked for them."""
     return b'\t' + line.split()[0] if line.startswith(b'\t') and line.strip() else line.rstrip()
 
 

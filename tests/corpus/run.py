@@ -27,7 +27,7 @@ def read_expected(folder, name):
 
 
 def difference(expected, got, where=''):
-    """The first place where `got` lacks or contradicts what is expected; None when there is none."""
+    """The first position where `got` does not have or contradicts what is expected; None when there is none."""
     if isinstance(expected, dict) and isinstance(got, dict):
         for name, value in expected.items():
             if canonical.is_remark(name):
@@ -114,7 +114,7 @@ def compare_script(perfile, recording, folder, broken):
     expected = text.splitlines()
     for number, (a, b) in enumerate(zip(expected, got), 1):
         a, b = a.rstrip(), b.rstrip()
-        if a != b and not a.startswith(b + b' '): # of streams perf prints symbols behind it that nobody asked for
+        if a != b and not a.startswith(b + b' '): # of streams perf prints symbols after it that no one asked for
             return f'line {number}: {b.decode(errors="replace")!r:.90}, expected {a.decode(errors="replace")!r:.90}'
     return compare_rest(list(map(canonical.script_line, got)), len(expected), read_rest(folder, f'{name}.rest'), 'line')
 

@@ -17,7 +17,7 @@ import graphs
 
 HEADS = {'version', 'creator', 'cmd', 'desc', 'positions', 'events', 'summary', 'totals'}
 NAME = re.compile(r'\((\d+)\)(?: (.+))?', re.DOTALL)
-OBJECT = r' \[[^ ]*\]$' # behind functions, as callgrind_annotate prints them
+OBJECT = r' \[[^ ]*\]$' # after functions, as callgrind_annotate prints them
 KINDS = {'ob': 'ob', 'cob': 'ob', 'fl': 'fl', 'fi': 'fl', 'fe': 'fl', 'cfi': 'fl', 'fn': 'fn', 'cfn': 'fn'}
 
 
@@ -82,7 +82,7 @@ class Graph:
         return self.heads['positions'][0].split()
 
     def events(self):
-        """Several of one name are told apart in the file; here they are added up."""
+        """Several of one name are distinguished in the file; here they are added up."""
         return [re.sub(r'#\d+$', '', name) for name in self.heads['events'][0].split()]
 
     def take_cost(self, words):

@@ -8,7 +8,7 @@
             common.compare(shop.expected(recording), samples)   # raises Wrong
 
 What is right is what `perfile table` prints of the same recording: its rows are of the same stream, but the code between is
-another one. Frames are compared by their labels ("as flame graphs name them"), so that a format may write whole names.
+another one. Frames are compared by their labels ("as flame graphs name them"), so that a format may write complete names.
 """
 import collections
 import contextlib
@@ -48,7 +48,7 @@ class Sample:
     """One sample, or several equal ones: `frames` are (name, module) or names, leaf first, with inlined functions.
 
     `thread` is (pid, tid, comm) with None for what the format does not say; `self_function` is the name of the function
-    that the sample counts for in reports, which is never an inlined one (None: the format does not tell them apart).
+    that the sample counts for in reports, which is never an inlined one (None: the format does not distinguish them).
     """
 
     def __init__(self, event, frames, samples=1, period=0, weight=0, thread=None, self_function=None):
@@ -100,7 +100,7 @@ def threads(samples):
 
 
 def functions(samples):
-    """{(event, label): (self, total)} in periods; self is of the innermost function, inlined or not."""
+    """{(event, label): (self, total)} in periods; self belongs to the innermost function, inlined or not."""
     sums = collections.defaultdict(lambda: [0, 0])
     for sample in samples:
         labels = sample.labels()
@@ -214,7 +214,7 @@ def same_functions_as_reports(expected):
 
 
 def compare(expected, samples, what=('totals', 'stacks', 'threads', 'functions', 'reported')):
-    """Everything, or what the format has room for."""
+    """Everything, or what the format has space for."""
     checks = {'totals': totals, 'stacks': stacks, 'threads': threads, 'functions': functions, 'reported': reported}
     for name in what:
         if not expected.hostile or name == 'totals': # names that cannot be printed are replaced in several ways
@@ -357,7 +357,7 @@ class Workshop:
         (self.folder / 'kallsyms').write_text(KALLSYMS)
 
     def run(self, *arguments, statuses=(0, 1)):
-        """Its output as bytes, and what it said besides."""
+        """Its output as bytes, and what it stated besides."""
         done = served.run([*self.command, *map(str, arguments)], env=self.environment)
         if done.returncode not in statuses:
             raise Wrong(f'{arguments}: exit status {done.returncode}: {done.stderr.decode("utf-8", "replace")}')

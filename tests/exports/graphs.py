@@ -25,7 +25,7 @@ def made_apart():
 
 
 def made_none():
-    """Samples that say neither when nor of whom they are."""
+    """Samples that say neither when they were taken nor in which thread."""
     lines = ['attr type=0 config=3 sample_type=IP|PERIOD sample_id_all=1 name="cache-misses, \\x22all\\x22"\n']
     return ''.join(lines + [f'sample misc=1 ip=0xffffffff8100{1 + i % 3}010 period={7 + i}\n' for i in range(9)])
 

@@ -31,7 +31,7 @@ PROFILE = {1: ('types', [VALUE_TYPE]), 2: ('samples', [SAMPLE]), 3: ('mappings',
 
 
 def by_id(items, what):
-    """Readers refuse ids that come twice, and 0 is none."""
+    """Readers refuse ids that come twice, and 0 means no id."""
     found = {item.id: item for item in items}
     need(len(found) == len(items) and 0 not in found, f'ids of {what}')
     return found

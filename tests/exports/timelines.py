@@ -55,7 +55,7 @@ SCHED = 316
 
 
 def made_sched():
-    """The tracepoint says who runs where: 0 is idle."""
+    """The tracepoint says which task runs where: 0 is idle."""
     form = tracepoints.form('sched_switch', SCHED, tracepoints.SWITCH, '"%s", REC->prev_comm')
     data = tracepoints.tracing_data({'sched': [form]})
     lines = [f'attr type=2 config={SCHED} sample_type=IP|TID|TIME|CPU|PERIOD|RAW sample_id_all=1 name="sched:sched_switch"',

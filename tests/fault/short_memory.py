@@ -86,7 +86,7 @@ class Command:
         return [Result(*map(int, line[:3]), *line[3:]) for line in lines]
 
     def attempts(self, every, index):
-        """Numbers of allocations, with those behind them and without, and limits of the address space."""
+        """Numbers of allocations, with those after them and without, and limits of the address space."""
         count, capacity = self.right.allocations, self.right.bytes
         step = 1 if every or count <= FEW else max(1, count // POINTS)
         numbers = [(number, later, 0) for number in range(1 + index % step, count + 1, step) for later in (0, 1)]

@@ -41,7 +41,7 @@ def full_device(command):
 
 
 def closed_pipe(command):
-    """Nobody reads any more, as with `| head`: an end without a word, but not a success."""
+    """No one reads any more, as with `| head`: an end without a word, but not a success."""
     for disposition in (signal.SIG_DFL, signal.SIG_IGN):
         ends = os.pipe()
         os.close(ends[0])
@@ -58,7 +58,7 @@ def closed_output(command):
 
 
 def file_too_large(command, folder):
-    """A limit on the size of files, as a quota: what stood at the place before is still there, and nothing beside it."""
+    """A limit on the size of files, as a quota: what stood at the position before is still there, and nothing beside it."""
     location = os.path.join(folder, 'out')
     with open(location, 'w') as file:
         file.write('before')

@@ -140,7 +140,7 @@ def limit_of(size):
 
 
 def run(command, stdin, options):
-    """Exit status (None: too slow), peak memory in bytes (never less than that of this process), what was said on stderr."""
+    """Exit status (None: too slow), peak memory in bytes (never less than that of this process), what was stated on stderr."""
     environment = hermetic.environment(
         ASAN_OPTIONS='exitcode=%d' % SANITIZER_STATUS,
         UBSAN_OPTIONS='halt_on_error=1:print_stacktrace=1:exitcode=%d' % SANITIZER_STATUS)
@@ -168,7 +168,7 @@ def judge(status, peak, size, options):
         return 'took more than %g seconds' % options.timeout
     if status == SANITIZER_STATUS:
         return 'a sanitizer has found something'
-    if status not in (0, 1, 2, 3):  # 2: the mutant lacks a field that was asked for
+    if status not in (0, 1, 2, 3):  # 2: the mutant does not have a field that was asked for
         return 'ended with status %d' % status
     if options.rss and peak > limit_of(size):
         return 'needed %.1f MiB for %.1f KiB' % (peak / 2**20, size / 1024)

@@ -113,7 +113,7 @@ def marked(mark, lines):
 
 
 def run(perfile, command, flavour, recording):
-    """Nothing of this machine is asked for symbols: what is said of their lack would differ."""
+    """Nothing of this machine is asked for symbols: what is stated of missing ones would differ."""
     arguments = list(command.arguments)
     header = arguments == ['dump', 'header']
     as_text = '--format text' in ' '.join(arguments)

@@ -35,7 +35,7 @@ filename="[kernel.kallsyms]_text" | pid=0 tid=0 time=1 cpu=0
 record COMM pid=7 tid=7 comm="two words" | pid=7 tid=7 time=2 cpu=0
 record COMM pid=7 tid=8 comm="other" | pid=7 tid=8 time=2 cpu=0
 '''
-# Of each stack, leaf last: how many samples before, and now. The first is of the thread 7, the others of 8.
+# Of each stack, leaf last: how many samples before, and now. The first belongs to the thread 7, the others of 8.
 STACKS = [([1, 2, 3], 3, 5), ([1, 2, 3, 5], 2, 1), ([1, 2], 1, 1), ([1, 4], 4, 7), ([1, 4, 5], 2, 3)]
 
 
@@ -72,7 +72,7 @@ class Recordings:
         return self.run('flame', '--format', 'folded', *options)
 
     def script(self, *options):
-        """Of the event that the flame graph is of."""
+        """Of the event that the flame graph belongs to."""
         event = re.search(r'id="subtitle"[^>]*>(.*): \d+ samples', self.run('flame'))[1]
         return self.run('script', '--no-inline', '-e', event, *options)
 

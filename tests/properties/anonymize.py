@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 """anonymize.py PERFILE ASSEMBLE RECORDINGS... [--corpus]: what `perfile anonymize` promises.
 
-- A secret that stands wherever the format has room for text or bytes is in no output: file, stream, directory,
-  compressed, either byte order, with padding behind NULs and behind records.
+- A secret that stands wherever the format has space for text or bytes is in no output: file, stream, directory,
+  compressed, either byte order, with padding after NULs and after records.
 - Every recording keeps its samples: which thread (by name) hit which file at which offset how often is the same up to
   renaming; callchains and branches too. What a mapping is to its samples stays.
 - The same key gives the same names in two recordings, another key others; names of the same length stay apart.
@@ -367,7 +367,7 @@ def strings(value):
 
 
 def words_of(records):
-    """Pieces of comms, paths, host name, command line: what somebody could look for."""
+    """Pieces of comms, paths, host name, command line: what someone could look for."""
     found = set()
     for o in records:
         texts = []

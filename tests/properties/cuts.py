@@ -104,7 +104,7 @@ class Test:
             status = self.cut(path, *option, "-o", out)
             self.expect(status < 2, path, option, "exit status", status)
             if status < 2:
-                # samples of groups tell of other events too, which script takes apart
+                # samples of groups report other events too, which script takes apart
                 again = option if option[0] == "--events" else ()
                 self.same(lines_of(self.perfile, out, *again), wanted, path, option)
                 os.unlink(out)

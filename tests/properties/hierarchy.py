@@ -32,7 +32,7 @@ def rows(text):
 
 
 def keys(line, columns):
-    """What a line is of. Functions without a name have an address."""
+    """What a line belongs to. Functions without a name have an address."""
     names = columns.split(',')
     return tuple(line[name] for name in names + ['address'] * ('symbol' in names))
 

@@ -25,7 +25,7 @@ def run(*arguments):
 
 
 def places(perfile, path):
-    """The samples as text, in any order: records without a time may change their place."""
+    """The samples as text, in any order: records without a time may change their position."""
     for fields in (FIELDS, FIELDS.replace(',brstack', ''), FIELDS.replace(',brstack', '').replace(',addr', '')):
         status, text = run(perfile, 'script', '--symfs', '/nowhere', '--ns', '-F', fields, path)
         if status < 2:

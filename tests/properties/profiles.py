@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""What a profile of <perfile/profile.h> holds is what the command prints, and profiles of parts make that of the whole.
+"""What a profile of <perfile/profile.h> holds is what the command prints, and profiles of parts make that of the all.
 
     profiles.py PERFILE PROFILES FILE...      recordings
     profiles.py PERFILE PROFILES --corpus     those of the corpus
 
 PROFILES prints profiles, see profiles.c. For each recording: its stacks are those of `perfile flame --format folded`, byte
 for byte; the sums of its functions are the rows of `perfile report`; the number of threads makes no difference; the
-profiles of its parts by `perfile cut --split` are that of the whole when they are merged; and the rules of merging hold.
+profiles of its parts by `perfile cut --split` are that of all when they are merged; and the rules of merging hold.
 """
 import collections, json, os, pathlib, re, sys, tempfile
 

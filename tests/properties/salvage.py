@@ -5,10 +5,10 @@
 Damaged recordings give what is undamaged.
 
 Each recording is killed (data.size 0, no features), cut off at N places, and N of its records state N wrong sizes, one
-at a time. `perfile script` must show every sample that is whole, by its thread and time, say on stderr what is lost,
+at a time. `perfile script` must show every sample that is all, by its thread and time, say on stderr what is lost,
 and end with 1; what is repaired, copies and a merge of the damaged one are valid and show the same samples. Which
 samples there are is found by a walker of its own; those inside compressed records by `perfile dump` of the valid
-recording. Places and records are chosen by a fixed seed.
+recording. Positions and records are chosen by a fixed seed.
 
 With --library a program that stays (salvages.c) is asked instead of the command, most of whose time it takes to start.
 """
@@ -145,7 +145,7 @@ def keys_of(text):
     return collections.Counter((int(tid), int(seconds) * 10**9 + int(rest)) for tid, seconds, rest in shown)
 
 
-# what is done to which file ('' or one of a directory), the keys of what is whole behind it, is something lost?
+# what is done to which file ('' or one of a directory), the keys of what is complete after it, is something lost?
 Damage = collections.namedtuple('Damage', 'what name change expected loss')
 
 
@@ -214,13 +214,13 @@ class Salvage:
         return faults + [f'{how}: status {status} of the copy, {errors}'] * (status != 0)
 
     def keys(self, keep, name):
-        """The keys of the samples that `keep` says are whole in the file `name`, and of all in other files."""
+        """The keys of the samples that `keep` says are complete in the file `name`, and of all in other files."""
         keys = set()
         for file, (records, _) in self.files.items():
             stream = True
             for record in records:
                 kept = file != name or keep(record)
-                stream &= kept or record.type not in (COMPRESSED, COMPRESSED2) # behind a gap nothing can be inflated
+                stream &= kept or record.type not in (COMPRESSED, COMPRESSED2) # after a gap nothing can be inflated
                 keys |= {record.key} if record.key and kept else set()
                 keys |= self.inflated[record.offset] if kept and stream else set()
         return keys

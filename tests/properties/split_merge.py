@@ -35,7 +35,7 @@ def run(*args):
 
 
 def records(perfile, path):
-    """The multiset of the records; None when the recording is damaged, or describes its events behind its samples."""
+    """The multiset of the records; None when the recording is damaged, or describes its events after its samples."""
     dump = run(perfile, "dump", "--format", "json", path)
     if dump.returncode:
         return None

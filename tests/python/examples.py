@@ -64,7 +64,7 @@ class Examples(unittest.TestCase):
         self.assertLessEqual({path.stem for path in EXAMPLES.glob('*.py')}, tested)
 
     def test_readme(self):
-        """All of it in one process, as who reads it would type it; lines with other packages that are missing are left out."""
+        """All of it in one process, as a reader would type it; lines with other packages that are missing are left out."""
         binding.optional('pandas')
         for readme in (binding.BINDING / 'README.md', binding.TREE / 'README.md'):
             with self.subTest(readme.name):

@@ -296,12 +296,12 @@ class Errors(unittest.TestCase):
         records.close()
         self.assertEqual(list(records), [])
         for _ in recording.samples():
-            break  # who is forgotten is closed
+            break  # a pass that is dropped is closed
         first, second = recording.table('samples'), recording.table('events')
         self.assertEqual((len(list(second)), len(list(first))), (2, 314))
 
     def test_no_one_closes(self):
-        """Everything may be forgotten in any order."""
+        """Everything may be dropped in any order."""
         for _ in range(20):
             recording = perfile.open(binding.DEMO)
             table, records = recording.table('samples'), None
@@ -334,7 +334,7 @@ class Signals(unittest.TestCase):
                 self.assertGreater(counted(recording), 10000)  # it can be read again
 
     def big(self):
-        """The samples again and again: enough that progress is told."""
+        """The samples again and again: enough that progress is reported."""
         out = io.BytesIO()
         perfile.convert(binding.DEMO, out)
         stream = out.getvalue()

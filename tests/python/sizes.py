@@ -3,7 +3,7 @@
 """sizes.py BUILD: no function takes a struct whose size is not set, or with members that the library does not know.
 
 Every function of abi.txt that takes a struct which begins with `size`, itself or by a pointer in its options, is called with
-each of these of size 0 and, where it does not fill it, with a member set behind those that the library knows. It must return
+each of these of size 0 and, where it does not fill it, with a member set after those that the library knows. It must return
 ARGUMENT and say so. A new function is called, too; a new kind of handle needs a method of Needs."""
 import ctypes, os, pathlib, re, sys, tempfile
 
@@ -151,7 +151,7 @@ def zero(kind):
 
 
 def grown(kind):
-    """One with a member behind its last that the library does not know."""
+    """One with a member after its last that the library does not know."""
     class Grown(ctypes.Structure):
         _fields_ = [('known', kind), ('unknown', ctypes.c_uint64)]
     made = Grown(kind(), 1)

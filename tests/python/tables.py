@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""tables.py BUILD: views in Python: as rows, by pandas alone, and by those who take the Arrow PyCapsule interface.
+"""tables.py BUILD: views in Python: as rows, by pandas alone, and by consumers of the Arrow PyCapsule interface.
 
 Every view of every recording has the rows of `perfile table --format jsonl`; so has every view of one recording, and of one
 with columns of tracepoints, whoever takes it."""

@@ -3,7 +3,7 @@
 """columns.py PERFILE ASSEMBLE UNZSTD [--large] RECORDING...: tables in files of columns hold what they hold as jsonl.
 
 Every view with all its columns is read by decoders that share nothing with the library (parquet.py, arrowfile.py), which
-also look at what the files say of themselves: ranges, counts, sizes, places. Times of day are those of the clock that the
+also look at what the files say of themselves: ranges, counts, sizes, positions. Times of day are those of the clock that the
 recording names. Beside the given recordings there are made ones: names that are hostile, nothing at all, many values. --large: of recordings with more samples than a row
 group has rows, the numbers in Parquet are those of csv."""
 import json, pathlib, subprocess, sys, tempfile
@@ -129,7 +129,7 @@ NAMES = [b'a\nb', b'\xff\xfe', b'', '\u202edesrever'.encode(), b'"quo\\te"', '\U
 
 
 def hostile():
-    """Names of threads and files that nobody expects, one that is as long as a record, and a time before 1970."""
+    """Names of threads and files that no one expects, one that is as long as a record, and a time before 1970."""
     yield HEAD.format(quoted(b'odd\n\xff\x1b[31m'))
     yield f'feature CLOCK_DATA u32:1,u32:1,u64:1000000000,u64:{10**18}\n'
     for i, name in enumerate([*NAMES, b'x' * 60000]):

@@ -3,7 +3,7 @@
 """compacting.py --all|--some PERFILE UNZSTD SHIM.so RECORDING...: what readers of a dataset find while it is compacted, and after it was killed.
 
 The SHIM kills the command before each of its calls that change a file or a folder, in turn, or before some of them. What is to
-be seen then is what a reader sees who looks at that moment: all rows once. Files are found as plain globs find them, whatever their names begin
+be seen then is what a reader sees at that moment: all rows once. Files are found as plain globs find them, whatever their names begin
 with. Where the file system cannot exchange folders, one may be missing for a moment, until the next compact.
 """
 import collections, hashlib, os, pathlib, shutil, signal, subprocess, sys, tempfile
@@ -83,7 +83,7 @@ def check_stops(compacting, step, may_miss, *options, **environment):
 
 
 def check_check(compacting):
-    """check tells what a killed compact left, and removes it."""
+    """check says what a killed compact left, and removes it."""
     right, done = compacting.seen(compacting.base), 0
     for at in range(20, 400, 40):
         if not compacting.stopped(at) or not (compacting.work / '_perfile/joining').exists():
@@ -98,7 +98,7 @@ def check_check(compacting):
 
 
 def check_names(compacting):
-    """Who listed files before they were replaced finds them with the same bytes, or not at all."""
+    """A reader that listed files before they were replaced finds them with the same bytes, or not at all."""
     compacting.again()
     before = {path: path.read_bytes() for path in compacting.work.rglob('*.parquet')}
     expect('compacting', compacting.compact().returncode == 0)
@@ -107,7 +107,7 @@ def check_names(compacting):
 
 
 def check_open_folder(compacting):
-    """Who opened a folder before it was replaced can list all of it after that: files are removed later."""
+    """A reader that opened a folder before it was replaced can list all of it after that: files are removed later."""
     compacting.again()
     folder = next((compacting.work / 'frames').iterdir())
     names, opened = sorted(os.listdir(folder)), os.open(folder, os.O_RDONLY)
@@ -118,7 +118,7 @@ def check_open_folder(compacting):
 
 
 def check_late(compacting):
-    """Where there are no locks, somebody may have added a recording to a folder after it was replaced: it is not lost."""
+    """Where there are no locks, someone may have added a recording to a folder after it was replaced: it is not lost."""
     compacting.again()
     compacting.compact(STOP_AFTER=str(len(TABLES)))  # samples are the last
     folder, = (compacting.work / 'samples').iterdir()

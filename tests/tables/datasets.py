@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""datasets.py [--all] PERFILE UNZSTD RECORDING...: recordings become one dataset, whoever adds them, how often, and who is killed meanwhile.
+"""datasets.py [--all] PERFILE UNZSTD RECORDING...: recordings become one dataset, whoever adds them, how often, and which of them is killed meanwhile.
 
 Its files are read by a decoder that shares nothing with the library (parquet.py), and hold what `perfile table` has of each recording.
 """
@@ -59,7 +59,7 @@ class Dataset:
         return parquet.Table(path.read_bytes(), self.unzstd)
 
     def rows(self, table, below=''):
-        """Of each recording, or of nobody."""
+        """Of each recording, or of no one."""
         found = collections.defaultdict(list)
         for path in self.files(table, below):
             values = self.read(path).values
@@ -275,7 +275,7 @@ def check_compacting(dataset, recordings):
 
 
 def check_unfinished(dataset):
-    """compact removes what killed commands left more than a day ago, and nothing that somebody writes or that is not ours."""
+    """compact removes what killed commands left more than a day ago, and nothing that someone writes or that is not ours."""
     state = dataset.state()
     folder, id, other = dataset.files('samples')[0].parent, 32 * 'a', 32 * 'b'
     old, new = time.time() - 25 * 3600, time.time() - 23 * 3600
@@ -305,7 +305,7 @@ def check_unfinished(dataset):
 
 
 def check_found(dataset):
-    """What is wrong with a dataset is told."""
+    """What is wrong with a dataset is reported."""
     path = dataset.files('samples')[0]
     entire = path.read_bytes()
     path.write_bytes(entire[:-1])

@@ -245,7 +245,7 @@ def test_first_screens(t):
         for line, row in zip(shown, wanted):
             numbers = [float(number) for number in re.findall(r'([\d.]+)%', line)]
             expect(f'{columns}x{rows}: the order', abs(numbers[0] - row['overhead_children']) < 0.006, (line, row))
-            # the part that tells names apart is kept where there is room for it
+            # the part by which names differ is kept where there is space for it
             keys = [(re.search(r'find_\d+|main|serve|print|0x\w+', row['symbol'] or f"{row['address']:#x}")[0], row) for row in wanted]
             named = [row for key, row in keys if key in line]
             expect(f'{columns}x{rows}: numbers', columns == 40 or
@@ -357,7 +357,7 @@ def test_filters(t):
     t.wait(t.at(1))
     t.try_key('d', r'only dso \[JIT\]')
     t.press('Escape')
-    # another form of the keys Home and End than terminfo has, and a key that nobody knows: the filter stays
+    # another form of the keys Home and End than terminfo has, and a key that no one knows: the filter stays
     t.press('k')
     t.wait('only kernel')
     for keys, line in ('1b 5b 34 7e', None), ('1b 5b 31 7e', 1), ('1b 4f 46', None), ('1b 5b 48', 1), ('1b 5b 31 3b 35 50', 1):

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Rules of accessibility (WCAG 2.2 AA and good practice) on the whole page, by axe-core: node axe.mjs PATH_OF_MADE [FORM...]
+// Rules of accessibility (WCAG 2.2 AA and good practice) on the complete page, by axe-core: node axe.mjs PATH_OF_MADE [FORM...]
 // PERFILE_AXE is the file axe.min.js of the npm package axe-core; nothing is fetched.
 import { execFileSync } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";

@@ -29,7 +29,7 @@ const press = async (page, ...keys) => {
   await page.settle();
 };
 
-/* Shares add up, in the whole list and in that of source lines. */
+/* Shares add up, in the complete list and in that of source lines. */
 async function testShares(page) {
   const sum = rows => rows.reduce((all, row) => all + (parseFloat(row[0]) || 0), 0);
   await go(page, "#view=code");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The numbers of pages against perfile's tables, in plain node: node decoded.mjs FOLDER_OF_VIEWER PERFILE ASSEMBLE RECORDING...
-// Whole pages, those whose samples are joined, and those whose stacks are cut. What is called *.golden is assembled; without
+// Complete pages, those whose samples are joined, and those whose stacks are cut. What is called *.golden is assembled; without
 // a recording there are those that are made here.
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -17,7 +17,7 @@ function ask(...what) {
   try {
     return execFileSync(perfile, what, options);
   } catch (error) {
-    /* A damaged recording is told with the status; what was read is there. */
+    /* A damaged recording is reported with the status; what was read is there. */
     return error.stdout;
   }
 }
@@ -32,7 +32,7 @@ function decode(html) {
   return run(header, gunzipSync(Buffer.from(header.packed, "base64")));
 }
 
-/* By module and name: own weight, and of functions the whole. */
+/* By module and name: own weight, and of functions the all. */
 function sumsOf(rows) {
   const sums = new Map();
   for (const [module, name, self, total] of rows) {
@@ -323,7 +323,7 @@ function compareBefore(recording, { data: alone }, { data: both }) {
   check(`${recording}: marks of before`, mine.sort().join(" ") === wanted.sort().join(" "), [mine, wanted]);
 }
 
-/* Two recordings in a page, by weight, time off CPU, and both: each side as it is alone, and changes between them, whole and own,
+/* Two recordings in a page, by weight, time off CPU, and both: each side as it is alone, and changes between them, complete and own,
  * as they are and as if both weighed the same. */
 const SIDES = ["now", "before"];
 function comparePair(now, before, page) {
@@ -345,7 +345,7 @@ function comparePair(now, before, page) {
     }
   }
 }
-/* By name: own weight, whole, and how many functions are called so: wholes of several cannot be added up. A name is all that times off
+/* By name: own weight, all, and how many functions are called so: totals of several cannot be added up. A name is all that times off
  * CPU have, and functions of one name are one in such a page. */
 function addName(sums, name, self, total) {
   const sum = sums.get(name) || [0, 0, 0];
@@ -434,7 +434,7 @@ function pageReport({ data, reportAnswers }) {
   }
   return { sums, bases };
 }
-/* What is told about a function is what its rows have. */
+/* What is shown of a function is what its rows have. */
 function compareInlined(what, { data, answers }, wanted) {
   if (!data.functions.kind.includes(2)) return;
   seen.inlined++;
@@ -472,7 +472,7 @@ async function compareReports(recording, options) {
   return page;
 }
 
-/* Where a report is of branches, so is the page's first view; percentages are those of the text. */
+/* Where a report belongs to branches, so is the page's first view; percentages are those of the text. */
 function compareBranches(recording, page) {
   const what = `report ${recording}`,
     text = ask("report", "--stdio", "-g", "none", recording),
@@ -526,7 +526,7 @@ function compareCode(recording) {
 /* --- recordings that are made here --- */
 
 /* Of a machine of the other byte order: two events, three threads, deep and shallow stacks of functions, and losses. The names
- * are those that the kernel told, so that no file is looked for. */
+ * are those that the kernel reported, so that no file is looked for. */
 const FUNCTIONS = 40,
   SAMPLES = 400,
   CODE = 0xffffffffc0000000n;
@@ -624,7 +624,7 @@ function wakeUps(count) {
     lines.push(`sample event=0 ${id} time=${1000 * i + 1000} id=1 raw=u32:4,u32:0`, `sample event=1 ${id} time=${1000 * i + 1300} id=2 raw=u32:20,u16:315,u16:0,u32:5,u32:${i},u32:120,zeros:4`);
   return lines.join("\n");
 }
-/* A frequency that changes, and the memory of two processes: what is of another process than the sample's has its number alone. */
+/* A frequency that changes, and the memory of two processes: what belongs to another process than the sample's has its number alone. */
 const FREQUENCY = { system: "power", name: "cpu_frequency", id: 400, fields: [["u32", "state", 4], ["u32", "cpu_id", 4]], print: '"state=%lu", REC->state' };
 const IDLE = { system: "power", name: "cpu_idle", id: 402, fields: [["u32", "state", 4], ["u32", "cpu_id", 4]], print: '"state=%lu", REC->state' };
 const MEMORY = { system: "kmem", name: "rss_stat", id: 401, fields: [["unsigned int", "mm_id", 4], ["unsigned int", "curr", 4], ["int", "member", 4], ["int", "pad", 4], ["long", "size", 8]],
@@ -664,7 +664,7 @@ function damaged(recording) {
 /* --- all of them --- */
 
 const pageOf = (recording, ...options) => ask("flame", "--no-inline", "--format", "html", ...options, recording);
-/* As large as these shares of what the whole page has packed. */
+/* As large as these shares of what the complete page has packed. */
 const SHARES = [1, 0.9, 0.3];
 const seen = { joined: 0, cut: 0, branches: 0, inlined: 0, thinned: 0, pairs: {} };
 async function comparePages(recording, options) {
@@ -709,7 +709,7 @@ for (const recording of inputs) {
   if (rows.length) await compareReports(recording, ["--no-children", "--no-inline", "--comms", comm, ...(dso ? ["--dsos", dso] : [])]);
   await comparePages(recording, []);
 }
-/* Different recordings of one event. Of pages that are too small, what is left out is told for each side. */
+/* Different recordings of one event. Of pages that are too small, what is left out is reported for each side. */
 if (assemble) {
   const clock = inputs.find(path => /clock/.test(path)),
     other = assembled("other", clockAndSwitches(7)),

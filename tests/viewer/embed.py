@@ -14,7 +14,7 @@ SCRIPT = r'''/* SPDX-License-Identifier: MIT */
 /*
  * Several lines, with `one ` and "another.
  */
-const a = 1; // behind
+const a = 1; // after
   const text = "/* stays */" + '// stays' + "\"/*";   /* goes */
 
     // alone

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The whole page by keyboard alone, with real keys: node keyboard.mjs PATH_OF_MADE [FOLDER_FOR_PICTURES]
+// The complete page by keyboard alone, with real keys: node keyboard.mjs PATH_OF_MADE [FOLDER_FOR_PICTURES]
 // Each picture is named after what was reached; nothing here clicks, moves the mouse or sets focus by script.
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";

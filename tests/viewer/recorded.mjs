@@ -54,7 +54,7 @@ export function foldedBy(perfile, path, event, ...options) {
     .sort();
 }
 
-/* [name, own weight, whole] of the functions of an event that have a name of their own. */
+/* [name, own weight, complete] of the functions of an event that have a name of their own. */
 export function functionsBy(perfile, path, event) {
   const { rows, column } = tableOf(perfile, "functions", "--sort", "symbol", "--events", event, path),
     at = column("symbol");

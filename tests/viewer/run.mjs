@@ -633,7 +633,7 @@ async function testZoomed(browser) {
   equal("no error", page.errors.join("; "), "");
 }
 
-/* With fingers: a tap tells, two zoom, one moves what is zoomed, one that stays opens the menu. */
+/* With fingers: a tap says, two zoom, one moves what is zoomed, one that stays opens the menu. */
 async function testTouch(browser) {
   const page = await browser.page(400, 800);
   await page.notify("Emulation.setTouchEmulationEnabled", { enabled: true, maxTouchPoints: 5 });
@@ -701,7 +701,7 @@ async function testMemory(browser) {
   if (pictures) await page.picture(join(pictures, "memory.png"));
 }
 
-/* Rows of branches: first, whole, in any order; other views have samples. */
+/* Rows of branches: first, all, in any order; other views have samples. */
 async function testBranches(browser) {
   const page = await browser.page();
   await page.open("file://" + make("branchhtml", 300));
@@ -731,7 +731,7 @@ async function testBranches(browser) {
   if (pictures) await page.picture(join(pictures, "branches.png"));
 }
 
-/* A row of the report and what is told about it: one number, or the difference in words. The names are those that are inlined, or have what is. */
+/* A row of the report and what is shown of it: one number, or the difference in words. The names are those that are inlined, or have what is. */
 async function testInlined(browser) {
   const page = await browser.page();
   await page.open("file://" + make("reporthtml", 300) + "#keys=dso,symbol&search=" + encodeURIComponent("walk<(359|863|865|918|1031)>|hash<779>|update_454$|read<5..>"));
@@ -818,7 +818,7 @@ async function testFreshKeys(browser) {
     check(`tab reaches ${id}`, visited.includes(id), visited);
 }
 
-/* Which recording, how much of it, what is missing; in little room, too. */
+/* Which recording, how much of it, what is missing; in little space, too. */
 async function testFacts(browser) {
   const page = await browser.page(400, 800);
   await page.open("file://" + make("html", 300));
@@ -854,7 +854,7 @@ const everyRow = (page, table, box, of) => page.evaluate(`(async () => {
   return [...found].sort((a, b) => a[0] - b[0]).map(one => one[1]);
 })()`);
 
-/* A page with few of the nodes has the totals of all, and says what it lacks. */
+/* A page with few of the nodes has the totals of all, and says what it does not have. */
 async function testCut(browser) {
   const page = await browser.page();
   await page.open("file://" + make("cuthtml", 3000));
@@ -1029,7 +1029,7 @@ async function walk(page, seen) {
   return notices;
 }
 
-/* Tracks of two recordings: each from its own start; a time is of one, a row of both. */
+/* Tracks of two recordings: each from its own start; a time belongs to one, a row of both. */
 async function testTwoTracks(browser) {
   const page = await browser.page();
   await page.open("file://" + make("diffhtml", 300) + "#view=tracks");
@@ -1094,7 +1094,7 @@ async function testTwoTracks(browser) {
   if (pictures) await page.picture(join(pictures, "two-tracks.png"));
 }
 
-/* Names of some thousand characters that differ at their ends: told apart, and nothing moves under the pointer. */
+/* Names of some thousand characters that differ at their ends: distinguished, and nothing moves under the pointer. */
 async function testLongNames(browser) {
   const types = "std::pair<std::map<int, ".repeat(100) + "int" + ">, long>".repeat(100),
     name = end => `std::_Rb_tree<${types}>::${end}(std::_Rb_tree_node<${types}>*)`;
@@ -1135,7 +1135,7 @@ async function testLongNames(browser) {
   }
 }
 
-/* Many callees are all within reach, threads too; footer and table say the same of recursion; names are seen in little room. */
+/* Many callees are all within reach, threads too; footer and table say the same of recursion; names are seen in little space. */
 async function testReach(browser) {
   const many = Array.from({ length: 700 }, (x, i) => `main;f;callee${i} 1`),
     input = `main;f;g;f 400\n${many.join("\n")}\n`;

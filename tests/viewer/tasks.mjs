@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // What readers do with the page, and with how many clicks: node tasks.mjs PATH_OF_MADE
-// Each task begins with the open page. A click, a drag and a choice of a list are one each; typing is none. `best` is what the best of speedscope,
+// Each task begins with the open page. A click, a drag and a choice of a list are one each; typing is not counted. `best` is what the best of speedscope,
 // Firefox Profiler, hotspot, pprof, FlameGraph and Perfetto needs, where they can do it.
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";

@@ -95,14 +95,14 @@ async function testOpened(browser) {
   equal("D5: threads have one scale", await page.evaluate("new Set(shown.view.model.threads.map(row => shown.view.scaleOf(row).most)).size"), 1);
   equal("no error", page.errors.join("; "), "");
 }
-/* C8: who ran on a CPU is seen. */
+/* C8: what ran on a CPU is seen. */
 async function testOwners(browser) {
   const page = await openView(browser, "open(tracks, { data: planted.small() }); shown.view.setMode('cpus'); shown.view.draw()");
   const owners = await page.evaluate(`shown.view.model.cpus.map(row => [...new Set(shown.view.bucketsOf(row, 0).owners)].map(t => t < 0 ? "-" : shown.view.data.strings[shown.view.data.threads.comm[t]]).sort().join())`);
   equal("C8: who ran on each CPU", owners, ["main", "-,parser,writer", "-,hel<b>per"]);
   equal("no error", page.errors.join("; "), "");
 }
-/* C8: events of tracepoints are lanes, with their fields as text, by pointer and by keys; that of the samples is none. */
+/* C8: events of tracepoints are lanes, with their fields as text, by pointer and by keys; that of the samples is not one. */
 const LANES = `Object.assign(planted.small(), { lanes: (data => ({ time: Float64Array.of(1e9, 3e9, 3.5e9, 2e9, 4e9), thread: Int32Array.of(0, 1, 0, 1, 1),
   text: ["pid=<b>1", "pid=2", "pid=3", "nr=4", "nr=5"], list: [{ name: "sched:sched_waking", stride: 2, seen: 1234, order: Int32Array.of(0, 1, 2) },
   { name: "irq:softirq", stride: 1, seen: 2, order: Int32Array.of(3, 4) }, { name: data.meta.events[0].name, stride: 1, seen: 0, order: new Int32Array(0) }] }))(planted.small()) })`;
@@ -366,7 +366,7 @@ async function testLong(browser) {
   }
 }
 
-/* What a page may lack. */
+/* What a page may be without. */
 async function testBare(browser) {
   const bare = "{ data: { ...planted.small(), intervals: null, marks: null, losses: null, start: null, meta: null } }";
   for (const view of ["tracks", "stackChart", "heatMap"]) {

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Who has perfile for Windows or WebAssembly can link it with another elfutils: relink.py PERFILE FOLDER PROGRAM
+"""A user of perfile for Windows or WebAssembly can link it with another elfutils: relink.py PERFILE FOLDER PROGRAM
 
 FOLDER is what ./dev windows or ./dev wasm makes, PROGRAM perfile.exe or perfile.js. The archive of objects is unpacked elsewhere, a text of
 elfutils is changed, and the program is linked again: it has that text, and reads symbols as PERFILE does.

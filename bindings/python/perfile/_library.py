@@ -192,7 +192,7 @@ def fill(struct: Any, options: Dict[str, Any], keep: Sequence[str] = ()) -> Any:
     kinds = {field[0]: field[1] for field in struct._fields_ if field[0] != 'size' and field[0] not in keep}
     for name, value in options.items():
         if name not in kinds:
-            raise TypeError(f'{name!r} is no option here; there are {", ".join(kinds)}')
+            raise TypeError(f'{name!r} is not an option here; there are {", ".join(kinds)}')
         if value is not None:
             setattr(struct, name, encoded(value) if kinds[name] is ctypes.c_char_p else value)
     return struct
