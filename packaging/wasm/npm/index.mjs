@@ -78,13 +78,14 @@ function date(module, path, content) {
     module.FS.lookupPath(path, { follow: true }).node.timestamp = content.lastModified ?? 0
 }
 
-const AHEAD = 1 << 20 // bytes that are read at once by what reads on
+/* Bytes that are read at once by what reads on, at first and later: each slice is a question to another process of the browser. */
+const FIRST_AHEAD = 1 << 18, MAX_AHEAD = 1 << 23
 const EIO = 29
 
 /** Reads of a Blob, in slices. `progress` is called with the end of what was read, and the size. */
 function slices(blob, FS, progress) {
     const reader = new FileReaderSync()
-    let from = 0, kept = new ArrayBuffer(0)
+    let from = 0, kept = new ArrayBuffer(0), ahead = FIRST_AHEAD
     const load = (start, end) => {
         try {
             return reader.readAsArrayBuffer(blob.slice(start, end))
@@ -99,7 +100,9 @@ function slices(blob, FS, progress) {
             if (end <= position)
                 return 0
             if (position < from || end > from + kept.byteLength) {
-                kept = load(position, position === from + kept.byteLength ? Math.max(end, position + AHEAD) : end)
+                const readsOn = position >= from && position <= from + kept.byteLength
+                ahead = readsOn ? Math.min(2 * ahead, MAX_AHEAD) : FIRST_AHEAD
+                kept = load(position, readsOn ? Math.max(end, position + ahead) : end)
                 from = position
                 progress?.(from + kept.byteLength, blob.size)
             }

@@ -97,13 +97,9 @@ const SAVES = [
 /** The command line of a view or of what is saved. */
 async function lineOf({ line, compare, end = '' }) {
     const text = beforeOf() && compare || line, words = { BEFORE: beforeOf()?.name, NOW: nowOf().name, OUT: stem(nowOf().name) + end }
-    const known = await optionsOf(text.split(' ')[0]), added = []
-    if (Object.keys(open.symbols).length && known.has('--symfs'))
-        added.push('--symfs', SYMBOLS)
-    if (open.kallsyms && known.has('--kallsyms'))
-        added.push('--kallsyms', 'kallsyms')
-    const [verb, ...rest] = wordsOf(text).map(word => quoted(words[word] ?? word))
-    return [verb, ...added, ...rest].join(' ')
+    const given = [...Object.keys(open.symbols).length ? [['--symfs', SYMBOLS]] : [], ...open.kallsyms ? [['--kallsyms', 'kallsyms']] : []]
+    const [verb, ...rest] = wordsOf(text).map(word => quoted(words[word] ?? word)), known = given.length ? await optionsOf(verb) : null
+    return [verb, ...given.filter(([name]) => known.has(name)).flat(), ...rest].join(' ')
 }
 
 /** All files by the names that commands use. */
