@@ -3,18 +3,28 @@
 // reads the bytes itself; what is saved goes through the dialog of the editor.
 const vscode = require('vscode')
 
-const VIEW = 'perfile.recording'
+const VIEWS = ['perfile.recording', 'perfile.any'] // of files with the usual names, and of all others
+const CALM = 1000 // ms without a change, after which a recording is read again
 
 /* What the page runs when it is ready: its only addition. */
-function start({ url, name, lastModified }) {
+function start(recording) {
     const editor = acquireVsCodeApi(), root = document.documentElement
-    const follow = () => root.classList.toggle('dark', /vscode-dark|vscode-high-contrast(?!-light)/.test(document.body.className))
+    const follow = () => {
+        const { classList } = document.body // that of light high contrast has the class of dark high contrast, too
+        root.classList.toggle('dark', classList.contains('vscode-dark') || classList.contains('vscode-high-contrast') && !classList.contains('vscode-high-contrast-light'))
+    }
     follow()
     new MutationObserver(follow).observe(document.body, { attributes: true, attributeFilter: ['class'] })
     perfilePage.save = async (file, blob) => editor.postMessage({ save: file, bytes: new Uint8Array(await blob.arrayBuffer()) })
-    fetch(url).then(answer => answer.blob())
-        .then(blob => perfilePage.receive([{ path: name, blob: new File([blob], name, { lastModified }) }]))
-        .catch(error => { document.getElementById('problem').textContent = String(error.message ?? error) })
+    const fetched = async ({ url, name, lastModified }) => {
+        const answer = await fetch(url)
+        if (!answer.ok)
+            throw new Error(`${name} cannot be read: ${answer.status} ${answer.statusText}`)
+        return [{ path: name, blob: new File([await answer.blob()], name, { lastModified }) }]
+    }
+    const read = recording => perfilePage.receive(fetched(recording)).catch(error => perfilePage.begin(String(error.message ?? error)))
+    addEventListener('message', ({ data }) => data?.recording && read(data.recording))
+    read(recording)
 }
 
 /* The text of a script element must not end it. */
@@ -38,12 +48,30 @@ class Recordings {
         return { uri, dispose() {} }
     }
 
-    async resolveCustomEditor({ uri }, { webview }) {
-        const [page, about] = await Promise.all([vscode.workspace.fs.readFile(vscode.Uri.joinPath(this.folder, 'perfile.html')), vscode.workspace.fs.stat(uri)])
+    async resolveCustomEditor({ uri }, panel) {
+        const { webview } = panel
+        const recording = async () => ({ url: String(webview.asWebviewUri(uri)), name: nameOf(uri), lastModified: (await vscode.workspace.fs.stat(uri)).mtime })
+        const [page, first] = await Promise.all([vscode.workspace.fs.readFile(vscode.Uri.joinPath(this.folder, 'perfile.html')), recording()])
         webview.options = { enableScripts: true, localResourceRoots: [folderOf(uri)] }
         webview.onDidReceiveMessage(message => this.save(uri, message))
-        webview.html = pageOf(new TextDecoder().decode(page), webview,
-            { url: String(webview.asWebviewUri(uri)), name: nameOf(uri), lastModified: about.mtime })
+        webview.html = pageOf(new TextDecoder().decode(page), webview, first)
+        this.follow(uri, panel, async () => webview.postMessage({ recording: await recording() }))
+    }
+
+    /** Calls `read` when the file was written and is left alone. */
+    follow(uri, panel, read) {
+        const watcher = vscode.workspace.createFileSystemWatcher(new vscode.RelativePattern(folderOf(uri), nameOf(uri).replace(/[*?[\]{}]/g, '[$&]')))
+        let timer
+        const later = () => {
+            clearTimeout(timer)
+            timer = setTimeout(() => read().catch(() => {}), CALM) // it may be gone again
+        }
+        watcher.onDidChange(later)
+        watcher.onDidCreate(later)
+        panel.onDidDispose(() => {
+            clearTimeout(timer)
+            watcher.dispose()
+        })
     }
 
     async save(uri, { save, bytes }) {
@@ -54,7 +82,8 @@ class Recordings {
 }
 
 exports.activate = context => {
-    context.subscriptions.push(vscode.window.registerCustomEditorProvider(VIEW, new Recordings(context),
-        { webviewOptions: { retainContextWhenHidden: true }, supportsMultipleEditorsPerDocument: true }))
+    for (const view of VIEWS)
+        context.subscriptions.push(vscode.window.registerCustomEditorProvider(view, new Recordings(context),
+            { webviewOptions: { retainContextWhenHidden: true }, supportsMultipleEditorsPerDocument: true }))
 }
 exports.deactivate = () => {}

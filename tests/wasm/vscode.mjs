@@ -40,27 +40,40 @@ for (const name of [manifest.main, "README.md"]) check(`${name} is there`, exist
 
 const bytes = readFileSync(recording), uriOf = path => ({ path, toString: () => path });
 let provider = null, saved = null;
+const views = [], changes = [], posted = [];
 const vscode = {
   Uri: { joinPath: ({ path }, name) => uriOf(name === ".." ? path.slice(0, path.lastIndexOf("/")) : `${path}/${name}`) },
   window: {
-    registerCustomEditorProvider: (view, made) => { equal("the view", view, manifest.contributes.customEditors[0].viewType); provider = made; return { dispose() {} }; },
+    registerCustomEditorProvider: (view, made) => { views.push(view); provider = made; return { dispose() {} }; },
     showSaveDialog: async ({ defaultUri }) => defaultUri,
   },
   workspace: { fs: { readFile: async ({ path }) => readFileSync(path.endsWith("/perfile.html") ? pagePath : path), stat: async ({ path }) => ({ mtime: statSync(path).mtimeMs }),
-    writeFile: async ({ path }, written) => { saved = [path, written.length]; } } },
+    writeFile: async ({ path }, written) => { saved = [path, written.length]; } },
+    createFileSystemWatcher: ({ pattern }) => { changes.push(pattern); return { onDidChange: listen => changes.push(listen), onDidCreate() {}, dispose: () => changes.push("disposed") }; } },
+  RelativePattern: class { constructor(base, pattern) { Object.assign(this, { base, pattern }); } },
 };
 const load = Module._load;
 Module._load = (name, ...rest) => name === "vscode" ? vscode : load(name, ...rest);
 const context = { extensionUri: uriOf(folder), subscriptions: [] };
 createRequire(import.meta.url)(join(folder, manifest.main)).activate(context);
-equal("what is registered", context.subscriptions.length, 1);
+equal("what is registered", [context.subscriptions.length, views], [2, manifest.contributes.customEditors.map(({ viewType }) => viewType)]);
 let receive = null;
-const webview = { cspSource: "data:", asWebviewUri: () => `data:application/octet-stream;base64,${bytes.toString("base64")}`, onDidReceiveMessage: listen => { receive = listen; } };
-await provider.resolveCustomEditor(provider.openCustomDocument(uriOf(recording)), { webview });
+const webview = { cspSource: "data:", asWebviewUri: () => `data:application/octet-stream;base64,${bytes.toString("base64")}`, onDidReceiveMessage: listen => { receive = listen; },
+  postMessage: message => posted.push(message) };
+let dispose = null;
+await provider.resolveCustomEditor(provider.openCustomDocument(uriOf(recording)), { webview, onDidDispose: listen => { dispose = listen; } });
 like("its page", webview.html.slice(0, 1000), /default-src 'none'; connect-src data:;/);
 equal("roots", webview.options.localResourceRoots.map(String), [recording.slice(0, recording.lastIndexOf("/"))]);
 await receive({ save: "x.svg", bytes: new Uint8Array(3) });
 equal("what is saved", saved, [`${recording.slice(0, recording.lastIndexOf("/"))}/x.svg`, 3]);
+
+changes[1](); // twice, which is one
+changes[1]();
+await new Promise(done => setTimeout(done, 2000));
+equal("what is followed", changes[0], basename(recording));
+equal("a recording that is made anew", posted.map(({ recording: { name } }) => name), [basename(recording)]);
+dispose();
+equal("in the end", changes[2], "disposed");
 
 /* ---- the webview ---- */
 
@@ -79,6 +92,18 @@ equal("as dark as the editor", await page.evaluate("document.documentElement.cla
 await page.evaluate("[...document.querySelectorAll('#savemenu button')].find(button => /Folded/.test(button.textContent)).click()");
 await until("posted.length === 1");
 like("saving asks the editor", (await page.evaluate("posted"))[0].join(" "), /^demo\.perf\.folded [1-9]\d+$/);
+await page.evaluate("(frame => { frame.document.querySelector('#save').click(); [...frame.document.querySelectorAll('#menu button')].find(button => /Page as shown/.test(button.textContent)).click(); })(document.querySelector('#view iframe').contentWindow)");
+await until("posted.length === 2");
+like("and so does the picture", (await page.evaluate("posted"))[1].join(" "), /\.html [1-9]\d{4}/);
+for (const [names, isDark] of [["vscode-high-contrast-light vscode-high-contrast", false], ["vscode-high-contrast", true], ["vscode-light", false]]) {
+  await page.evaluate(`document.body.className = "${names}"`);
+  await until(`document.documentElement.classList.contains("dark") === ${isDark}`);
+}
+await page.evaluate(`void postMessage(${JSON.stringify({ recording: posted[0].recording })}, "*")`);
+await until("perfilePage.made.size === 0");
+await until("perfilePage.made.has('flame') && !('busy' in document.documentElement.dataset)");
+equal("what is read again", await page.evaluate("perfilePage.open.recordings.length"), 1);
+await page.evaluate(`void postMessage({ recording: { url: "data:nothing", name: "gone.data" } }, "*")`);
 equal("errors", page.errors, []);
 await browser.close();
 rmSync(site, { recursive: true });

@@ -6,7 +6,7 @@ FOLDER is what ./dev windows makes. perfile.exe runs under Wine, in a prefix of 
 Outputs and exit statuses must be those of PERFILE, byte for byte. Of the recordings in the corpora some are taken, always
 the same; PERFILE_WHOLE_CORPUS asks for all.
 """
-import concurrent.futures, os, pathlib, re, shutil, subprocess, sys, tempfile
+import concurrent.futures, itertools, os, pathlib, re, shutil, subprocess, sys, tempfile, threading
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path += [str(HERE.parent), str(HERE.parent / 'pgo')]
@@ -15,7 +15,7 @@ import made
 
 TAKEN, LARGEST = 30, 4 << 20  # recordings, and their bytes
 NOT_STARTED = 9009  # what cmd.exe has for a program that could not be started
-PARTS = 2  # scripts that run at the same time
+PARTS = 16  # scripts that run at the same time: the start of a program is mostly waiting for Wine's server
 SYMFS = ['--symfs', '/nonexistent']
 READS = (['dump'], ['check'], ['script', *SYMFS], ['report', '--stdio', *SYMFS], ['flame', '--format', 'folded', *SYMFS],
          ['table', 'samples', '--format', 'csv', *SYMFS])
@@ -43,9 +43,15 @@ def spell(word):
     return f'"{word}"' if re.search(r'[ =,;&]', word) or not word else word
 
 
+def at_once(function, arguments):
+    with concurrent.futures.ThreadPoolExecutor(PARTS) as pool:
+        list(pool.map(function, arguments))
+
+
 class Test:
     def __init__(self, perfile, exe, folder):
         self.perfile, self.folder, self.ran, self.bad = [*os.environ.get('MESON_EXE_WRAPPER', '').split(), str(perfile)], folder, 0, 0
+        self.lock = threading.Lock()
         self.environment = hermetic.environment(NO_COLOR='1')
         self.wine_environment = {name: value for name, value in self.environment.items() if name not in hermetic.WALLS}
         self.wine_environment.update(WINEPREFIX=str(folder / 'prefix'), WINEDEBUG='-all', DISPLAY='', HOME=str(folder))
@@ -56,7 +62,7 @@ class Test:
         self.work.mkdir()
         self.exe = self.work / 'perfile.exe'
         shutil.copy(exe, self.exe)
-        self.number = 0
+        self.numbers = itertools.count(1)
 
     def start(self, *words, **more):
         return subprocess.run([self.wine, *map(str, words)], **{'env': self.wine_environment, 'stdin': subprocess.DEVNULL,
@@ -68,15 +74,15 @@ class Test:
         subprocess.run([server, '-k'], env=self.wine_environment, check=False)
 
     def expect(self, what, found, expected):
-        self.ran += 1
-        if found != expected:
-            self.bad += 1
-            print(f'--- {what}\n{found!r:.3000}\nexpected:\n{expected!r:.3000}')
+        with self.lock:
+            self.ran += 1
+            if found != expected:
+                self.bad += 1
+                print(f'--- {what}\n{found!r:.3000}\nexpected:\n{expected!r:.3000}', flush=True)
 
     def location(self, name='plain'):
         """A new folder in the drive of Windows."""
-        self.number += 1
-        path = self.work / f'{name}{self.number}'
+        path = self.work / f'{name}{next(self.numbers)}'
         path.mkdir(parents=True)
         return path
 
@@ -106,8 +112,7 @@ class Test:
         self.start('cmd', '/c', f'C:\\work\\{script.parent.name}\\run.cmd', cwd=self.work)
 
     def run_batches(self, jobs):
-        with concurrent.futures.ThreadPoolExecutor(PARTS) as pool:
-            list(pool.map(self.batch, [jobs[part::PARTS] for part in range(PARTS)]))
+        at_once(self.batch, [jobs[part::PARTS] for part in range(PARTS)])
         missed = [job for job in jobs if self.output(job[1], job[2])[0] in (None, NOT_STARTED)]
         if missed:
             self.batch(missed)
@@ -157,7 +162,8 @@ class Test:
 
     def paths(self, recording):
         long = '/'.join(['a folder with a long name, which is nöt short'] * 8)  # no Windows program opens it by its plain path
-        for folder in ('ä ö ü', 'sp ace', '日本', long):
+
+        def path(folder):
             here = self.location('paths')
             (here / folder).mkdir(parents=True)
             shutil.copy(recording, here / folder / 'perf ü.data')
@@ -171,9 +177,16 @@ class Test:
                 path = here / folder / 'made ä.data'
                 self.expect(f'contents of {made_name}', path.read_bytes() if path.exists() else None, (here / 'native.data').read_bytes())
             self.expect('left', sorted(path.name for path in (here / folder).iterdir()), ['made ä.data', 'perf ü.data'])
-        drive = self.location('drive')
-        shutil.copy(recording, drive / 'perf.data')
-        self.expect('a drive', self.windows(['check', f'C:\\work\\{drive.name}\\perf.data'], drive)[0], 0)
+
+        at_once(path, ('ä ö ü', 'sp ace', '日本', long))
+
+    def drives(self, recording):
+        here = self.location('drive')
+        shutil.copy(recording, here / 'perf.data')
+        other = self.native(['check', 'perf.data'], here)
+        at_once(lambda name: self.expect(name, self.windows(['check', name], here), other),
+                (f'C:\\work\\{here.name}\\perf.data', f'c:/work/{here.name}/perf.data', f'/work/{here.name}/perf.data', 'C:perf.data', 'PERF.DATA', '.\\perf.data',
+                 f'..\\{here.name}/perf.data', f'\\\\?\\C:\\work\\{here.name}\\perf.data'))
 
     def streams(self, recording):
         """Pipes in and out, which have the bytes as they are."""
@@ -196,9 +209,21 @@ class Test:
     def devices_and_networks(self):
         """What a recording names must not open devices, or connect to others."""
         here = self.location()
-        for name in 'CON', 'COM1', '//server/share/file', '/\\server/share/file':
-            done = self.start('C:/work/perfile.exe', 'check', name, cwd=here, timeout=60)
-            self.expect(f'{name}', (done.returncode, b'No such file or directory' in done.stderr), (3, True))
+
+        def refused(name):
+            done = self.start('C:/work/perfile.exe', 'check', name, cwd=here, timeout=120)
+            self.expect(name, (done.returncode, b'No such file or directory' in done.stderr), (3, True))
+
+        at_once(refused, ('CON', 'COM1', 'LPT9', 'AUX', 'PRN', 'CONIN$', 'con.data', 'C:\\work\\con', '\\\\.\\C:', '\\\\.\\pipe\\x', '//server/share/file',
+                          '/\\server/share/file'))
+
+    def machines(self):
+        """Names of machines, by the code of the command alone: nothing may be connected to here."""
+        compiler, source = shutil.which('x86_64-w64-mingw32-gcc-posix'), HERE.parent.parent / 'src/platform/windows'
+        if compiler:
+            subprocess.run([compiler, '-municode', '-I', source, '-isystem', source / 'posix', '-D_POSIX_C_SOURCE=200809L', HERE / 'networks.c', source / 'networks.c',
+                            '-o', self.work / 'networks.exe'], env=self.environment, check=True)
+            self.expect('machines', self.start('C:/work/networks.exe').stdout.split(), [b'done'])
 
     def symbols(self):
         """Of a bundle, whose members are ELF files."""
@@ -224,13 +249,9 @@ def run(test, exe):
     if shutil.which('x86_64-w64-mingw32-objdump'):
         test.expect('libraries', imports(exe) <= LIBRARIES, True)
     taken = hermetic.corpus_recordings(TAKEN, LARGEST)
-    good = [path for path in taken if test.native(['check', path], test.work)[0] == 0]
-    test.paths(good[0])
-    test.streams(good[0])
-    test.errors()
-    test.devices_and_networks()
-    test.symbols()
-    test.edits(good[1:4])
+    good = list(itertools.islice((path for path in taken if test.native(['check', path], test.work)[0] == 0), 4))
+    at_once(lambda test_of: test_of(), (lambda: test.paths(good[0]), lambda: test.drives(good[0]), lambda: test.streams(good[0]), test.errors, test.devices_and_networks,
+                                        test.machines, test.symbols, lambda: test.edits(good[1:4])))
     test.reads(taken)
     return taken
 

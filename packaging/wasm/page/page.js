@@ -164,6 +164,20 @@ function download(name, content, type = 'application/octet-stream') {
     element('a', { href: url, download: name }).click()
     setTimeout(() => URL.revokeObjectURL(url), 60000)
 }
+/* What a picture saves is the target of a link, as of any page: save() of the editor gets it. */
+function saveFrom(inner) {
+    if (!perfilePage.save)
+        return
+    const blobs = new Map(), { createObjectURL } = inner.URL, { click } = inner.HTMLAnchorElement.prototype
+    inner.URL.createObjectURL = blob => {
+        const url = createObjectURL(blob)
+        blobs.set(url, blob)
+        return url
+    }
+    inner.HTMLAnchorElement.prototype.click = function () {
+        return this.download && blobs.has(this.href) ? perfilePage.save(this.download, blobs.get(this.href)) : click.call(this)
+    }
+}
 /* A page is written into a frame, so that it has the same origin: files are dropped on it, too. It is filled where it is shown. */
 function pageOf(bytes) {
     const frame = element('iframe', { title: 'The picture' })
@@ -172,6 +186,7 @@ function pageOf(bytes) {
         inner.open()
         inner.write(decoded(bytes))
         inner.close()
+        saveFrom(frame.contentWindow)
         takeDrops(frame.contentWindow)
         followTheme(inner)
         followCut(frame)
@@ -619,4 +634,4 @@ if (typeof DecompressionStream === 'undefined')
 ready.catch(error => { $('problem').textContent = `This browser does not run WebAssembly here: ${error.message}` })
 ready.then(() => { document.documentElement.dataset.ready = '' })
 /* For editors that show this page, and tests. What is saved goes to save(name, blob) if there is one. */
-globalThis.perfilePage = { open, made, receive, choose, close, save: null }
+globalThis.perfilePage = { open, made, receive, choose, begin, close, save: null }

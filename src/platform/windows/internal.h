@@ -28,6 +28,12 @@ wchar_t *pf_windows_final_path(HANDLE handle);
 /* The path with which the descriptor was opened, which is freed when it is closed; NULL: it is closed. */
 void pf_windows_note_path(int fd, wchar_t *path);
 
+/* From now on only machines that were named by pf_windows_know_machine are connected to. */
+void pf_windows_refuse_machines(void);
+/* The user or the system names this path; nothing happens if it is not one of a network. */
+void pf_windows_know_machine(const wchar_t *path);
+bool pf_windows_may_connect(const wchar_t *path);
+
 /* INVALID_HANDLE_VALUE with errno. */
 HANDLE pf_windows_handle(int fd);
 /* Opens a path of pf_windows_path for the rights; INVALID_HANDLE_VALUE with errno. */

@@ -241,6 +241,10 @@ wchar_t *pf_windows_path(int folder, const char *path)
     wchar_t *wide = widen(path), *complete_path;
     if (!wide)
         return NULL;
+    if (!pf_windows_may_connect(wide)) {
+        free(wide);
+        return fail_path(ENOENT);
+    }
     complete_path = folder == AT_FDCWD || is_absolute(wide) ? complete(wide) : below(folder, wide);
     free(wide);
     return complete_path;
@@ -295,6 +299,8 @@ char *pf_windows_text(const wchar_t *path)
 {
     wchar_t *made;
     const wchar_t *plain = without_prefix(path, &made);
+    if (made)
+        pf_windows_know_machine(made);
     const int bytes = plain ? WideCharToMultiByte(CP_UTF8, 0, plain, -1, NULL, 0, NULL, NULL) : 0;
     char *text = bytes > 0 ? malloc((size_t)bytes) : NULL;
     if (text) {

@@ -56,13 +56,26 @@ static bool is_path(const wchar_t *text)
            exists(text, (size_t)(last - text));
 }
 
+/* Without the prefix that permits any length, which all paths get. */
+static void remove_prefix(wchar_t *text)
+{
+    static const wchar_t of_network[] = L"\\\\?\\UNC\\", any_length[] = L"\\\\?\\";
+    const size_t network = wcslen(of_network), any = wcslen(any_length);
+    if (wcsncmp(text, of_network, network) == 0)
+        memmove(text + 2, text + network, (wcslen(text + network) + 1) * sizeof(*text));
+    else if (wcsncmp(text, any_length, any) == 0)
+        memmove(text, text + any, (wcslen(text + any) + 1) * sizeof(*text));
+}
+
 /* Also what follows an option: --output=C:\made.data. Two backslashes before the name of a machine stay. */
 static void use_slashes(wchar_t *argument)
 {
     wchar_t *value = wcschr(argument, L'=');
     value = argument[0] == '-' && value ? value + 1 : argument;
+    remove_prefix(value);
     if (!is_path(value))
         return;
+    pf_windows_know_machine(value);
     for (wchar_t *c = value + (value[0] == '\\' && value[1] == '\\' ? 2 : 0); *c; c++)
         *c = *c == '\\' ? '/' : *c;
 }
@@ -85,6 +98,9 @@ static char **arguments_of(int argc, wchar_t **argv)
 static void take_variable(const wchar_t *variable)
 {
     char *text = narrow(variable);
+    const wchar_t *value = wcschr(variable, L'=');
+    if (value)
+        pf_windows_know_machine(value + 1);
     bool is_ascii = *text && *text != '=';
     for (const char *c = text; *c; c++)
         is_ascii = is_ascii && !(*c & 0x80);
@@ -97,7 +113,8 @@ static void take_variable(const wchar_t *variable)
 static void stand_in(const char *name, const wchar_t *value, bool replaces)
 {
     char *text = narrow(value);
-    for (char *c = text; *c; c++)
+    pf_windows_know_machine(value);
+    for (char *c = text + (value[0] == '\\' && value[1] == '\\' ? 2 : 0); *c; c++)
         *c = *c == '\\' ? '/' : *c;
     const size_t bytes = strlen(text);
     if (bytes > 1 && text[bytes - 1] == '/')
@@ -153,6 +170,7 @@ int wmain(int argc, wchar_t **argv)
     _fmode = BINARY;
     for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
         _setmode(fd, BINARY);
+    pf_windows_refuse_machines();
     take_environment();
     prepare_console();
     return main(argc, arguments_of(argc, argv));
