@@ -104,6 +104,32 @@ static void put_averages(const struct pf_report *report, const struct pf_report_
     }
 }
 
+static double of_branches(const struct pf_report_part *part, size_t member, double factor)
+{
+    return factor * average_of(member_of(part, member), part->costs[PF_COST_BRANCHES]);
+}
+
+/* Rows are in the order of the sums. */
+static void put_predicted(const struct pf_report *report, const struct pf_report_row *row, size_t member,
+                          struct pf_text *text)
+{
+    const uint32_t shown = pf_report_shown(pf_report_event(report, row));
+    for (uint32_t i = 0; i < shown; i++) {
+        const struct pf_report_part part = pf_report_part(report, row, i);
+        pf_put_format(text, "%*.1f%%", i ? AVERAGE_WIDTH : 0, of_branches(&part, member, 100));
+    }
+}
+
+static void put_cycles(const struct pf_report *report, const struct pf_report_row *row, size_t member,
+                       struct pf_text *text)
+{
+    const uint32_t shown = pf_report_shown(pf_report_event(report, row));
+    for (uint32_t i = 0; i < shown; i++) {
+        const struct pf_report_part part = pf_report_part(report, row, i);
+        pf_put_format(text, "%*" PRIu64, i ? NUMBER_WIDTH : 0, (uint64_t)of_branches(&part, member, 1));
+    }
+}
+
 #define VALUE(id, member, put)                                                                                         \
     static int compare_##id(const struct pf_report *report, const struct pf_report_row *a,                             \
                             const struct pf_report_row *b)                                                             \
@@ -138,6 +164,13 @@ static void put_averages(const struct pf_report *report, const struct pf_report_
         const struct pf_report_part part = pf_report_part(report, row, 0);                                             \
         return average_of(part.member, part.samples);                                                                  \
     }
+#define OF_BRANCHES(id, member, factor, put)                                                                           \
+    VALUE(id, member, put)                                                                                             \
+    static double real_##id(const struct pf_report *report, const struct pf_report_row *row)                           \
+    {                                                                                                                  \
+        const struct pf_report_part part = pf_report_part(report, row, 0);                                             \
+        return of_branches(&part, offsetof(struct pf_report_part, member), factor);                                    \
+    }
 /* Rows are in the order of all that they weigh: it is in one class or another. */
 #define CLASS(id, number)                                                                                              \
     static int compare_##id(const struct pf_report *report, const struct pf_report_row *a,                             \
@@ -170,6 +203,9 @@ SHARE_OF(latency, latency, latency, put_latencies)
 AVERAGE(weight1, costs[0])
 AVERAGE(weight2, costs[1])
 AVERAGE(weight3, costs[2])
+OF_BRANCHES(callchain_branch_predicted, costs[PF_COST_PREDICTED], 100, put_predicted)
+NUMBER(callchain_branch_abort, costs[PF_COST_ABORTS])
+OF_BRANCHES(callchain_branch_cycles, costs[PF_COST_CYCLES], 1, put_cycles)
 #define PF_ACCESS_CLASS(group, id, ...) CLASS(group##_##id, PF_CLASS_##group##_##id)
 #include "analysis/report/access_classes.def"
 

@@ -40,6 +40,18 @@ static uint64_t *classes_of(const struct pf_report *report, uint32_t number)
     return report->costs.classes + (size_t)number * PF_REPORT_CLASSES;
 }
 
+static void add_branches(uint64_t *sums, const struct perfile_branch_stack *stack)
+{
+    for (uint64_t i = 0; i < stack->count; i++) {
+        struct perfile_branch branch;
+        perfile_branch_at(stack, i, &branch, sizeof(branch));
+        (void)pf_add_to_sum(&sums[PF_COST_BRANCHES], 1);
+        (void)pf_add_to_sum(&sums[PF_COST_PREDICTED], branch.predicted);
+        (void)pf_add_to_sum(&sums[PF_COST_ABORTS], branch.abort);
+        (void)pf_add_to_sum(&sums[PF_COST_CYCLES], branch.cycles);
+    }
+}
+
 bool pf_report_note_cost(struct pf_report *report, uint32_t key, const struct pf_profile_sample *sample)
 {
     uint32_t number;
@@ -61,6 +73,8 @@ bool pf_report_note_cost(struct pf_report *report, uint32_t key, const struct pf
     (void)pf_add_to_sum(&sums[0], total_of(report, sample));
     (void)pf_add_to_sum(&sums[1], pf_field_ins_lat(sample->decoded));
     (void)pf_add_to_sum(&sums[2], pf_field_retire_lat(sample->decoded));
+    if (sample->decoded->present & PERFILE_SAMPLE_BRANCH_STACK && !report->branching.active)
+        add_branches(sums, &sample->decoded->branch_stack);
     if (report->layout.by_class)
         pf_report_add_classes(classes_of(report, number), sample);
     return true;

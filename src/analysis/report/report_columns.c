@@ -206,7 +206,9 @@ int pf_report_choose_columns(struct pf_report *report, struct perfile_error *err
     const char *field_list = last_request(report->options->fields);
     const bool strict = field_list && *field_list != '+';
     pf_report_see_machine(report);
-    const char *usual = report->branching.history      ? "srcline,symbol,dso"
+    const char *usual = report->branching.history
+                            ? "srcline,symbol,dso,callchain_branch_predicted,callchain_branch_abort,"
+                              "callchain_branch_cycles"
                         : report->branching.active     ? "comm,dso_from,symbol_from,symbol_to,cycles"
                         : report->settings.by_weight   ? usual_of_memory(report)
                         : has_only_tracepoints(report) ? "trace"

@@ -27,8 +27,14 @@ struct pf_report_row {
     uint64_t samples;    /* how many of those */
 };
 
-/* Parts of what a sample cost. */
-enum { PF_REPORT_COSTS = 3 };
+/* Parts of what a sample cost: three weights, and its branches. */
+enum {
+    PF_COST_BRANCHES = 3, /* how many ... */
+    PF_COST_PREDICTED,    /* ... of which so many were predicted */
+    PF_COST_ABORTS,       /* ... of which so many aborted a transaction */
+    PF_COST_CYCLES,       /* before all of them */
+    PF_REPORT_COSTS
+};
 
 /* Classes of accesses, of all groups. */
 enum pf_report_class {
