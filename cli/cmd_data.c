@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* perf's `data convert`: writes its JSON, and refuses its other format with a message. */
+/* perf's `data convert`: writes its JSON, and traces in the Common Trace Format. */
 #include "message.h"
 #include "stream.h"
 
@@ -22,13 +22,12 @@ static int run(const struct pf_command *command, struct pf_settings *settings)
     settings->operands++;
     settings->operand_count--;
     if (pf_own(settings)->to_ctf) {
-        pf_message(
-            "data: CTF is not written; instead: %s export --format chrome (a timeline), %s table (Arrow, Parquet)",
-            pf_program_name(), pf_program_name());
-        return PF_STATUS_USAGE;
+        settings->parts = pf_ctf_parts;
+        settings->output = pf_own(settings)->to_ctf;
+        return pf_run_output(command, settings);
     }
     if (!pf_own(settings)->to_json) {
-        pf_message("data: --to-json OUT is missing");
+        pf_message("data: --to-json OUT or --to-ctf DIR is missing");
         return PF_STATUS_USAGE;
     }
     settings->output = pf_own(settings)->to_json;
@@ -40,17 +39,20 @@ static const struct pf_option options[] = {
     PF_ROW(TEXT, "to-json", 0, "OUT", PF_OWN(to_json),
            "Write the samples as JSON to OUT, - for standard output. OUT appears when it is complete.",
            .is_output = true),
-    PF_ROW(TEXT, "to-ctf", 0, "DIR", PF_OWN(to_ctf), "Not available: names the alternative."),
-    PF_FLAG("all", 0, PF_AT(all), "Ignored, for compatibility with perf: it is about CTF. With --help: all options."),
-    PF_IGNORED("tod", 0, NULL, "Ignored, for compatibility with perf: it is about CTF."),
+    PF_ROW(TEXT, "to-ctf", 0, "DIR", PF_OWN(to_ctf), "Write the samples as a trace in the Common Trace Format 1.8 to DIR, for Babeltrace and Trace Compass. DIR "
+           "appears when it is complete.",
+           .is_output = true),
+    PF_FLAG("all", 0, PF_AT(all), "Ignored, for compatibility with perf: records without samples are not in the trace. With --help: all options."),
+    PF_IGNORED("tod", 0, NULL, "Ignored, for compatibility with perf: times of the day are in the trace if the recording has them."),
     {0},
 };
 
 const struct pf_command pf_command_data = {
     .name = "data",
-    .summary = "convert samples to JSON, as perf data convert does",
+    .summary = "convert samples to JSON or CTF, as perf data convert does",
     .doc = "With convert --to-json OUT: writes samples with their symbols, callchains and the fields of tracepoints as "
-           "one JSON object, in the shape of perf data convert. perfile script --format json has more, with types.",
+           "one JSON object, in the shape of perf data convert. perfile script --format json has more, with types. With "
+           "convert --to-ctf DIR: as a trace in the Common Trace Format.",
     .operand = "convert [FILE]",
     .operand_max = 2,
     .operand_values = {.known = subverb_at},

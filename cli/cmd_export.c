@@ -13,7 +13,7 @@
 
 /* ---- formats ----------------------------------------------------------------------------------------------------- */
 
-/* The formats of exports, then the binary formats of tables. */
+/* The formats of exports, then the binary formats of tables, and CTF, which also is a folder. */
 static const char *format_at(const struct pf_command *command, size_t index, const char **doc)
 {
     const char *name;
@@ -27,7 +27,8 @@ static const char *format_at(const struct pf_command *command, size_t index, con
     for (size_t i = 0; (name = perfile_table_format_at(i, doc)) != NULL; i++)
         if (perfile_table_format_is_binary(name) && index-- == 0)
             return name;
-    return NULL;
+    *doc = "a trace in the Common Trace Format 1.8, for Babeltrace and Trace Compass: a folder";
+    return index ? NULL : "ctf";
 }
 
 static int refuse_without_format(const struct pf_command *command)
@@ -59,15 +60,17 @@ static const struct pf_part parts[] = {
 static int choose_tables(const struct pf_command *command, struct pf_settings *settings)
 {
     const bool tables = perfile_table_format_is_binary(settings->format);
+    const bool is_ctf = !strcmp(settings->format, "ctf");
     const char *why = settings->view && !tables ? "--view is for parquet and arrow"
                       : settings->view && settings->operand_count > 1
                           ? "--view takes one recording; without it each has a folder in OUT"
+                      : is_ctf && !settings->output ? "the trace needs a folder: -o FOLDER"
                       : tables && !settings->view && !settings->output
                           ? "the tables need a folder: -o FOLDER, or --view VIEW for one of them"
                           : NULL;
 
-    if (tables && !settings->view)
-        settings->parts = parts;
+    if ((tables && !settings->view) || is_ctf)
+        settings->parts = is_ctf ? pf_ctf_parts : parts;
     if (why)
         pf_message("%s: %s", command->name, why);
     return why ? PF_STATUS_USAGE : PF_STATUS_OK;

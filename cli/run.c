@@ -288,12 +288,16 @@ static int print(struct run *run)
 
 /* ---- a folder of views ------------------------------------------------------------------------------------------- */
 
+const struct pf_part pf_ctf_parts[] = {
+    {.view = "metadata", .output = "ctf"}, {.view = "stream", .output = "ctf"}, {0}};
+
 /* NULL: out of memory. */
 static char *part_path(const struct run *run, const char *folder, const struct pf_part *part)
 {
     char *path = NULL;
+    const char *suffix = part->output ? "" : run->input.settings->format;
 
-    return asprintf(&path, "%s/%s.%s", folder, part->view, run->input.settings->format) < 0 ? NULL : path;
+    return asprintf(&path, "%s/%s%s%s", folder, part->view, *suffix ? "." : "", suffix) < 0 ? NULL : path;
 }
 
 static int out_of_memory(const struct run *run)
@@ -309,7 +313,11 @@ static int write_part(struct run *run, const char *folder, const struct pf_part 
     char *path = part_path(run, folder, part);
     int status = path ? pf_stream_open(&run->stream, path) : out_of_memory(run);
 
-    if (!status) {
+    if (!status && part->output) {
+        *result = perfile_output_write(run->at->reader, part->output, part->view, &settings->print, &sink,
+                                       &run->at->error);
+        status = pf_stream_close(&run->stream, *result >= 0);
+    } else if (!status) {
         settings->view = part->view;
         settings->columns = part->columns;
         settings->keys = part->keys;

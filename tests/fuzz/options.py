@@ -45,7 +45,7 @@ RECORDING_VIEW = 'record'  # the same, of verbs that have views
 WRITING = 'repair convert inject cut merge anonymize index bundle archive'.split()  # beside the recording without -o
 # What would leave the folder of the test, wait for input, or start programs; --output is in Maker.fixed.
 LEFT_OUT = {'--help', '--output', '--input', '--pager', '--open', '--tui', '--script', '--objdump', '--per-event-dump',
-            '--to-json', '--html', '--debuginfod-limit', '--debuginfod-max-size', '--kcore'}
+            '--to-json', '--to-ctf', '--html', '--debuginfod-limit', '--debuginfod-max-size', '--kcore'}
 NUMBERS = '0 1 2 3 10 100 65536 4294967295 18446744073709551615'.split()
 NAMES = ['comm', 'cycles', 'perf', 'sched:sched_switch', 'cpu-clock', 'main', 'a,b', '*', '', '[unknown]', '0x0']
 # By the name of the argument; {N} is a companion of that kind, see Companions.

@@ -7,6 +7,7 @@ What is not at hand is skipped, with the reason; nothing is fetched. Without REC
     flamegraph.pl           in PATH, or of Debian's libdevel-nytprof-perl
     stackcollapse-perf.pl   in PATH
     speedscope              PERFILE_SPEEDSCOPE: the folder of the npm package; needs node and chromium
+    babeltrace2             in PATH: of Debian's package babeltrace2
     Firefox Profiler        PERFILE_PROFILER_CLI: dist/profiler-cli.js of the npm package @firefox-devtools/profiler-cli
 """
 import collections
@@ -233,8 +234,23 @@ def chrome_export(of):
     return f'{slices} slices'
 
 
+def ctf_export(of):
+    """The trace has the samples of script: their times, threads and addresses."""
+    program = shutil.which('babeltrace2')
+    if not program:
+        raise Skip('babeltrace2 is missing: apt-get install babeltrace2')
+    of.run('export', '--format', 'ctf', '-o', str(of.folder / 'trace'))
+    text = subprocess.run([program, '--clock-seconds', str(of.folder / 'trace')], capture_output=True, text=True, check=True).stdout
+    shutil.rmtree(of.folder / 'trace')
+    theirs = re.findall(r'^\[(\d+\.\d+)\].* perf_tid = (-?\d+),.* perf_ip = 0x([0-9A-F]+),', text, re.M)
+    lines = of.run('script', '--ns', '-G', '-F', 'tid,time,ip').splitlines()
+    ours = [(time.rstrip(':'), tid, ip.upper()) for tid, time, ip in (line.split()[:3] for line in lines if line)]
+    check('samples', theirs, ours)
+    return f'{len(ours)} samples'
+
+
 CHECKS = [flamegraph, flamegraph_compared, stackcollapse, speedscope_folded, speedscope_script, firefox_script,
-          firefox_export, chrome_export]
+          firefox_export, chrome_export, ctf_export]
 
 
 def make(assemble, folder):
