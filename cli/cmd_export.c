@@ -164,6 +164,7 @@ static const struct pf_option options[] = {
     PF_OPTION_CALLS("firefox and chrome have all of them, with their begin and end."),
     PF_OPTION_NO_INLINE,
     PF_OPTION_UNWIND,
+    PF_OPTION_STITCH,
     PF_FLAG("addresses", 0, PF_AT(exports.addresses),
             "callgrind: write the cost of each instruction, not of each source line."),
     PF_ROW(TEXT, "output", 'o', "OUT", PF_AT(output),

@@ -63,6 +63,7 @@ static const struct pf_option options[] = {
     TEXT("title", "TEXT", title, "The title of the picture.", .first = true),
     PF_OPTION_NO_INLINE,
     PF_OPTION_UNWIND,
+    PF_OPTION_STITCH,
     PF_ROW(
         TEXT, "output", 'o', "FILE", PF_AT(output),
         "Write to FILE instead of standard output, which is -. FILE appears when it is complete, compressed when its "

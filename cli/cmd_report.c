@@ -150,6 +150,7 @@ static const struct pf_option graphs[] = {
          "left out."),
     PF_OPTION_NO_INLINE,
     PF_OPTION_UNWIND,
+    PF_OPTION_STITCH,
     {0},
 };
 

@@ -38,6 +38,7 @@ static const struct pf_option options[] = {
     FLAG("Latency", 'L', latency, "Print thread names in 8 columns, and processors without brackets."),
     PF_OPTION_NO_INLINE,
     PF_OPTION_UNWIND,
+    PF_OPTION_STITCH,
     PF_IGNORED("inline", 0, NULL, "The default; accepted for compatibility with perf."),
     PF_FLAG("full-source-path", 0, PF_AT(symbols.full_source_path), "Print source files with their directories."),
     HEADER("header", 0, PERFILE_HEADER_FIRST, "Print the header of the recording first, as perf does."),
@@ -58,6 +59,9 @@ static const struct pf_option options[] = {
             "Print the calls of a decoded trace: --itrace=cewp -F -ip,-addr,-event,-period,+callindent --ns."),
     PF_FLAG("call-ret-trace", 0, PF_OWN(call_ret_trace),
             "Print calls and returns: --itrace=crewp -F -ip,-addr,-event,-period,+flags,+callindent --ns."),
+    PF_ROW(TEXT, "graph-function", 0, "LIST", PF_AT(script.graph_function),
+           "With --call-trace or --call-ret-trace: only calls of these functions, separated by commas, and what they "
+           "call."),
     PF_ROW(TEXT, "script", 's', "SCRIPT", PF_OWN(program),
            "Have python3 run SCRIPT, a file or the name of a script that comes with perf, with the handlers of perf "
            "script; what follows -- are its arguments."),
@@ -88,7 +92,7 @@ static bool is_about_text(const struct pf_settings *settings)
     const struct perfile_script_options *lines = &settings->script;
 
     return settings->print.header || lines->no_callchain || lines->latency || lines->times || lines->max_stack ||
-           lines->stop_at || settings->report.symbols || settings->dumps;
+           lines->stop_at || lines->graph_function || settings->report.symbols || settings->dumps;
 }
 
 /* Why the options are refused: they have no meaning here, or contradict each other. */
@@ -102,8 +106,10 @@ static const char *why_not(const struct pf_settings *settings)
     if ((settings->script.times & both) == both)
         return "--reltime and --deltatime cannot both be given";
     if (settings->format && strcmp(settings->format, "text") && is_about_text(settings))
-        return "--header, --header-only, -I, -G, -L, -S, -D, --max-stack, --stop-bt, --reltime and --deltatime are for "
-               "--format text";
+        return "--header, --header-only, -I, -G, -L, -S, -D, --max-stack, --stop-bt, --graph-function, --reltime and "
+               "--deltatime are for --format text";
+    if (settings->script.graph_function && !settings->itrace)
+        return "--graph-function is for calls of a decoded trace: add --call-trace or --call-ret-trace";
     if (settings->per_event && (settings->output || settings->format))
         return "--per-event-dump chooses the names of its files: without --output and --format";
     return NULL;

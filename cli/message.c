@@ -447,9 +447,11 @@ static const struct {
     {"dsos", "no samples in file", "\""},
     {"symbols", "no samples in function", "\""},
     {"stop_at", "no callchain has a function", "\""},
+    {"graph_function", "no call of function", "\""},
     {"symbol_filter", "no samples in a function whose name has", "\""},
     {"parallelism", "no samples at parallelism", ""},
     {"switch_on", "no samples from --switch-on", ""},
+    {"stitches_calls", "--stitch-lbr completes nothing:", ""},
 };
 
 struct near {
@@ -492,7 +494,8 @@ static size_t distance_of(const struct pf_guess *guess, const char *name, bool i
 /* "; did you mean X?", or the nearest names that there are. */
 static void suggest(const struct perfile_unmatched *unmatched, char *text, size_t bytes)
 {
-    const bool is_function = !strcmp(unmatched->filter, "symbols") || !strcmp(unmatched->filter, "stop_at");
+    const bool is_function = !strcmp(unmatched->filter, "symbols") || !strcmp(unmatched->filter, "stop_at") ||
+                             !strcmp(unmatched->filter, "graph_function");
     const struct pf_guess guess = pf_guess_start(unmatched->value);
     struct near nearest[NEAREST_SHOWN];
     size_t count = 0, used = 0;

@@ -369,6 +369,10 @@ extern const struct pf_option_group pf_common_group;       /* for every verb */
                .first = true),                                                                                         \
         PF_FLAG("show-on-off-events", 0, PF_AT(filter.shows_switches),                                                 \
                 "With --switch-on or --switch-off: the samples that switch count, too.")
+#define PF_OPTION_STITCH                                                                                               \
+    PF_FLAG("stitch-lbr", 0, PF_AT(filter.stitches_calls),                                                             \
+            "Complete call stacks of the branch hardware (record --call-graph lbr) with callers that the samples "     \
+            "before of the same thread had: it has registers for 16 or 32 calls.")
 #define PF_OPTION_CALLS(what)                                                                                          \
     PF_FLAG("calls", 0, PF_AT(calls),                                                                                  \
             "Instead of the samples show the calls of a hardware trace (Intel PT, Intel BTS, CoreSight) in time, in "  \

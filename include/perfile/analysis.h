@@ -408,6 +408,11 @@ struct perfile_script_options {
      */
     bool escape_names;
     const char *stop_at; /* functions, "a,b", with which a callchain ends: their callers are left out; NULL: none */
+    /*
+     * Of a decoded trace only calls of these functions, "a,b", and what happens until they return; NULL: all. The trace
+     * must be decoded to calls, with returns or without.
+     */
+    const char *graph_function;
 };
 #define PERFILE_SCRIPT_OPTIONS_INIT PERFILE_SIZED(struct perfile_script_options)
 

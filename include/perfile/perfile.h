@@ -845,6 +845,12 @@ struct perfile_filter {
     bool shows_switches; /* the samples that switch count, too */
     bool *counting;      /* whether samples count at the start, and then at the end: for recordings that follow each
                             other; NULL: at the start they count without switch_on */
+    /*
+     * Call stacks of the branch hardware (perf record --call-graph lbr) get the callers for which it had no registers
+     * left, from the samples before of the same thread. Wrong for programs that leave functions without returning. Of
+     * recordings with the register of each branch, hw_idx, and their number in CPU_PMU_CAPS; the analysis library only.
+     */
+    bool stitches_calls;
 };
 #define PERFILE_FILTER_INIT PERFILE_SIZED(struct perfile_filter)
 
@@ -852,8 +858,9 @@ struct perfile_filter {
 struct perfile_unmatched {
     /*
      * The member that asked for it: "time", "cpus", "pids", "tids", "comms", "events", "cgroups", and those of
-     * perfile_report_options, "dsos", "symbols", "symbol_filter", and of perfile_script_options, "stop_at";
-     * "switch_on": no sample switched; NULL: each part matched some sample, but none matched all
+     * perfile_report_options, "dsos", "symbols", "symbol_filter", and of perfile_script_options, "stop_at",
+     * "graph_function"; "switch_on": no sample switched; "stitches_calls": no stack got callers,
+     * and `value` says why; NULL: each part matched some sample, but none matched all
      */
     const char *filter;
     const char *value; /* what was asked for: one name of a list of names, or all of the text; NULL without filter */

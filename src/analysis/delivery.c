@@ -4,6 +4,7 @@
 #include <perfile/index.h>
 
 #include "analysis/counters.h"
+#include "analysis/stitching.h"
 #include "analysis/switching.h"
 #include "analysis/synthesizers.h"
 #include "analysis/trace_samples.h"
@@ -26,6 +27,7 @@ struct pf_delivery {
     struct pf_jit *jit; /* NULL: maps are not followed */
     struct pf_filter filter;
     struct pf_switching switching;
+    struct pf_stitching stitching;
     bool filters; /* one of them is active */
     bool follows_maps;
     uint64_t filtered;
@@ -140,14 +142,15 @@ static int open_synthesizers(struct pf_delivery *delivery, struct perfile_error 
 }
 
 /*
- * What is synthesized has times of its own, counters are differences from sample to sample, and the user part of a
- * callchain comes later.
+ * What is synthesized has times of its own, counters are differences from sample to sample, the user part of a callchain
+ * comes later, and a call stack may continue the one before.
  */
 static bool looks_at_each_alone(const struct pf_delivery *delivery)
 {
     const struct perfile_event *event;
     const struct pf_delivery_options *options = &delivery->options;
-    bool alone = !options->reads_all && !options->counts_parallelism && !delivery->synthesizer_count;
+    bool alone = !options->reads_all && !options->counts_parallelism && !delivery->synthesizer_count &&
+                 !delivery->stitching.active;
     for (size_t i = 0; alone && (event = perfile_event_get(delivery->reader, i)); i++)
         alone = !event->attr->defer_callchain && !(event->attr->sample_type & PERFILE_SAMPLE_READ);
     return alone;
@@ -178,7 +181,7 @@ static bool take_unwanted(void *context, const struct perfile_record *record)
 /* They need not wait for their turn. */
 static void leave_out_unwanted(struct pf_delivery *delivery)
 {
-    const bool needs_all = delivery->filters || delivery->synthesizer_count;
+    const bool needs_all = delivery->filters || delivery->synthesizer_count || delivery->stitching.active;
     if (delivery->options.wants && !needs_all)
         perfile_session_preview(delivery->session, take_unwanted, delivery);
 }
@@ -221,6 +224,8 @@ static int open_filter(struct pf_delivery *delivery, struct perfile_error *error
     struct perfile_filter wanted = *delivery->options.filter;
     int result = pf_switching_open(&delivery->switching, &wanted, delivery->allocator, error);
     wanted.switch_on = wanted.switch_off = NULL;
+    pf_stitching_open(&delivery->stitching, &wanted, delivery->allocator);
+    wanted.stitches_calls = false;
     if (result == 0)
         result = pf_recording_filter(delivery->reader, &wanted, delivery->allocator, &delivery->filter, error);
     delivery->filters = delivery->filter.active || delivery->switching.active;
@@ -294,6 +299,7 @@ void pf_delivery_close(struct pf_delivery *delivery)
     pf_jit_close(delivery->jit);
     pf_filter_close(&delivery->filter);
     pf_switching_close(&delivery->switching);
+    pf_stitching_close(&delivery->stitching);
     pf_free(delivery->allocator, delivery, sizeof(*delivery));
 }
 
@@ -416,6 +422,9 @@ static inline int begin_sample(struct pf_delivery *delivery, struct pf_delivered
     item->comm = perfile_session_comm(delivery->session, sample->pid, sample->tid);
     find_spaces(delivery, item);
     delivery->delivered = false;
+    if (PF_UNLIKELY(delivery->stitching.active) && !delivery->released &&
+        !pf_stitching_take(&delivery->stitching, delivery->reader, item))
+        return pf_fail_memory(error, "samples");
     if (PF_LIKELY(!has_counters(sample)))
         return 1;
     delivery->next_value = 0;
@@ -525,6 +534,7 @@ static __attribute__((noinline)) int take_other(struct pf_delivery *delivery, st
     if (record->type == PERFILE_RECORD_HEADER_FEATURE) {
         delivery->arch_known &= delivery->arch != NULL;
         delivery->cpus_known &= delivery->cpus != UINT64_MAX;
+        pf_stitching_look_again(&delivery->stitching);
     }
     count_running(delivery, record);
     if (record->type == PERFILE_RECORD_CALLCHAIN_DEFERRED) {
@@ -757,6 +767,7 @@ void pf_delivery_notify_unmatched(const struct pf_delivery *delivery, perfile_on
     if (delivery->filter.active)
         pf_filter_notify_unmatched(&delivery->filter, delivery->reader, perfile_event_get, notify, context);
     pf_switching_notify(&delivery->switching, notify, context);
+    pf_stitching_notify(&delivery->stitching, notify, context);
 }
 
 void pf_delivery_report_missing(const struct pf_delivery *delivery, pf_on_note *notify, void *context)

@@ -29,6 +29,12 @@ static bool has_branches(const struct pf_delivered *item)
            item->sample.branch_stack.count;
 }
 
+/* The user part of the callchain came later. */
+static bool is_deferred(const struct pf_delivered *item)
+{
+    return item->user_chain.count && item->record->event->attr->defer_callchain;
+}
+
 static bool unwinds(const struct pf_delivered *item)
 {
     return item->sample.present & PERFILE_SAMPLE_STACK_USER && !item->user_chain.count && !has_branches(item);
@@ -62,9 +68,7 @@ static enum leaf leaf_of(const struct pf_delivered *item, const char *arch)
 /* The position of the leaf of the user part in the chain; the count of the chain when no leaf has a caller after it. */
 static uint64_t find_user_leaf(const struct perfile_u64s *chain)
 {
-    uint64_t at = 0;
-    while (at < chain->count && perfile_u64_at(chain, at) != PERFILE_CONTEXT_USER)
-        at++;
+    const uint64_t at = pf_callchain_user_part(chain);
     const bool has_caller = at + 2 < chain->count && perfile_u64_at(chain, at + 1) < PERFILE_CONTEXT_MAX &&
                             perfile_u64_at(chain, at + 2) < PERFILE_CONTEXT_MAX;
     return has_caller ? at + 1 : chain->count;
@@ -181,7 +185,7 @@ static void add_unwound(struct pf_stack *stack, const struct pf_delivered *item,
     add_part(stack, &(struct perfile_u64s){(const uint8_t *)stack->user_part, unwound.count}, true, false);
 }
 
-/* The user part that is in the branches; false: it is not. */
+/* The user part that is in the branches, and callers of those of the sample before; false: it is not. */
 static bool add_branches(struct pf_stack *stack, const struct pf_delivered *item)
 {
     struct perfile_u64s chain = item->sample.callchain;
@@ -190,6 +194,7 @@ static bool add_branches(struct pf_stack *stack, const struct pf_delivered *item
         return false;
     add_part(stack, &chain, false, false);
     add_part(stack, &(struct perfile_u64s){(const uint8_t *)stack->user_part, count}, true, false);
+    add_part(stack, &item->user_chain, true, true);
     return true;
 }
 
@@ -198,7 +203,7 @@ void pf_stack_gather(struct pf_stack *stack, const struct pf_delivered *item, co
     stack->part_count = 0;
     stack->truncated = stack->guessed = false;
     stack->parts[0] = (struct pf_stack_part){.is_exact = false}; /* also read when the stack has no parts */
-    if (!item->user_chain.count && has_branches(item) && add_branches(stack, item))
+    if (has_branches(item) && !is_deferred(item) && add_branches(stack, item))
         return;
     add_callchain(stack, item, options);
     add_part(stack, &item->user_chain, false, false);

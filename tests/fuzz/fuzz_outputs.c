@@ -115,6 +115,7 @@ static const struct member script_members[] = {
     MEMBER(script_options, latency, YES, 0, NULL),
     MEMBER(script_options, escape_names, YES, 0, NULL),
     MEMBER(script_options, stop_at, TEXT, 0, NAMES),
+    MEMBER(script_options, graph_function, TEXT, 0, NAMES),
 };
 static const struct member dump_members[] = {
     MEMBER(dump_options, max_bytes, NUMBER, 0, NULL),

@@ -1662,6 +1662,7 @@ pub struct perfile_filter {
     pub switch_off: *const ::std::os::raw::c_char,
     pub shows_switches: bool,
     pub counting: *mut bool,
+    pub stitches_calls: bool,
 }
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
@@ -2118,6 +2119,7 @@ pub struct perfile_script_options {
     pub latency: bool,
     pub escape_names: bool,
     pub stop_at: *const ::std::os::raw::c_char,
+    pub graph_function: *const ::std::os::raw::c_char,
 }
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]

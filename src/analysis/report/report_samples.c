@@ -55,9 +55,10 @@ int pf_report_open_profile(struct pf_report *report, struct perfile_error *error
                                           .switch_on = options->filter->switch_on,
                                           .switch_off = options->filter->switch_off,
                                           .shows_switches = options->filter->shows_switches,
-                                          .counting = options->filter->counting};
-    const bool any =
-        filter.time || filter.cpus || filter.events || filter.off_cpu || filter.switch_on || filter.switch_off;
+                                          .counting = options->filter->counting,
+                                          .stitches_calls = options->filter->stitches_calls};
+    const bool any = filter.time || filter.cpus || filter.events || filter.off_cpu || filter.switch_on ||
+                     filter.switch_off || filter.stitches_calls;
     const bool decoded = report->keys.kept_count != 0 || report->branching.active || report->branching.history ||
                          report->settings.by_weight || report->layout.by_cost || report->layout.by_class ||
                          report->layout.by_parallelism;

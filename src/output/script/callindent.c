@@ -6,8 +6,7 @@
 
 enum { COLUMNS_PER_CALL = 4, MODULE_WIDTH = 50 };
 
-/* What the function at an address is called; "": that is not known. */
-static const char *function_at(struct pf_script *script, uint64_t address)
+const char *pf_script_function_at(struct pf_script *script, uint64_t address)
 {
     struct pf_script_location location;
     const unsigned mode = address >> 63 ? PERFILE_MISC_KERNEL : PERFILE_MISC_USER;
@@ -70,7 +69,7 @@ char *pf_script_put_callindent(struct pf_script *script, char *at)
     if (!pf_script_is_branches(script->plan->event->attr))
         return at;
     pf_script_leave(script, at);
-    const char *name = function_at(script, address);
+    const char *name = pf_script_function_at(script, address);
     put_module(script, sample->ip);
     if (*name || address) {
         put_spaces(script, indent);

@@ -70,7 +70,7 @@ static int open_delivery(struct pf_script *script)
 {
     const struct perfile_output_options *options = script->options;
     struct pf_find_options find = pf_find_options_of(options->symbols, script->out->allocator);
-    const bool by_function = script->names.active || script->stops.active;
+    const bool by_function = script->names.active || script->stops.active || script->graph.active;
     const bool wants_maps = pf_script_fields_want_maps(&script->fields) || by_function;
     const struct pf_delivery_options how = {.allocator = script->out->allocator,
                                             .filter = options->filter,
@@ -79,7 +79,7 @@ static int open_delivery(struct pf_script *script)
                                                             options->script->show & PERFILE_SHOW_TEXT_POKE,
                                             .gives_records = true,
                                             .reads_all = options->script->show != 0,
-                                            .with_history = uses_history(script),
+                                            .with_history = uses_history(script) || script->graph.active,
                                             .threads = options->threads,
                                             .progress = options->progress,
                                             .progress_context = options->progress_context,
@@ -109,6 +109,8 @@ static int open_parts(struct pf_script *script)
     if (result == 0)
         result = pf_names_filter_open(&script->stops, script->options->script->stop_at, true, script->out->allocator,
                                       script->error);
+    if (result == 0)
+        result = pf_script_graph_open(script);
     if (result == 0)
         result = open_delivery(script);
     return result == 0 ? open_clock(script) : result;
@@ -154,6 +156,7 @@ static void close_script(struct pf_script *script)
     pf_delivery_close(script->delivery);
     pf_names_filter_close(&script->names);
     pf_names_filter_close(&script->stops);
+    pf_script_graph_close(script);
     pf_map_close(&script->guest_index);
     pf_free(allocator, script->guests, script->guest_capacity * sizeof(*script->guests));
     pf_free(allocator, script->plans, script->plan_capacity * sizeof(*script->plans));
@@ -188,6 +191,8 @@ static void take_sample(struct pf_script *script)
     script->plan = plan;
     script->arch = pf_delivery_arch(script->delivery);
     script->asks_binaries = plan->shows_chain && pf_stack_asks_binaries(&script->item, script->arch);
+    if (PF_UNLIKELY(script->graph.active) && !pf_script_graph_passes(script))
+        return;
     if (PF_UNLIKELY(script->names.active) && !pf_script_is_named(script))
         return;
     if (PF_UNLIKELY(plan->prepares || script->asks_binaries) && !prepare(script))
@@ -278,6 +283,9 @@ int pf_script_text(struct perfile_reader *reader, const struct perfile_output_op
         pf_names_filter_notify_unmatched(&script->names, "symbols", options->unmatched, options->unmatched_context);
     if (result == 0)
         pf_names_filter_notify_unmatched(&script->stops, "stop_at", options->unmatched, options->unmatched_context);
+    if (result == 0)
+        pf_names_filter_notify_unmatched(&script->graph, "graph_function", options->unmatched,
+                                         options->unmatched_context);
     if (result == 0 && out->failed)
         result = pf_fail(error, out->failed, PERFILE_NO_OFFSET, "output", "cannot be written");
     close_script(script);

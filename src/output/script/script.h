@@ -227,6 +227,8 @@ struct pf_script {
     uint64_t first_ns, last_ns;   /* for times that count from others; 0: none yet */
     struct pf_names_filter names; /* functions; not active: all */
     struct pf_names_filter stops; /* functions that end a callchain; not active: none */
+    struct pf_names_filter graph; /* functions whose calls are shown; not active: all */
+    struct pf_map graph_levels;   /* of threads: see graph.c */
     struct pf_clock clock;        /* of tod */
     unsigned data_src_width;
     unsigned callindent_width;  /* to which texts of callindent are padded */
@@ -309,8 +311,14 @@ void pf_script_put_source_line(struct pf_script *script, const struct pf_script_
 size_t pf_script_put_function(struct pf_script *script, struct pf_text *text, const struct perfile_space *space,
                               uint64_t address);
 const struct perfile_space *pf_script_space(struct pf_script *script, unsigned mode);
+/* What the function at an address of a trace is called; "": that is not known. */
+const char *pf_script_function_at(struct pf_script *script, uint64_t address);
 char *pf_script_put_callindent(struct pf_script *script, char *at);
 char *pf_script_put_ipc(struct pf_script *script, char *at);
+int pf_script_graph_open(struct pf_script *script);
+void pf_script_graph_close(struct pf_script *script);
+/* Whether the sample is of a call of these functions; to be asked of each sample once, in the order of time. */
+bool pf_script_graph_passes(struct pf_script *script);
 /* Samples of branches as decoded traces have them. */
 bool pf_script_is_branches(const struct perfile_attr *attr);
 

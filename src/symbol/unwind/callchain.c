@@ -9,14 +9,20 @@ bool pf_callchain_has_branches(const struct perfile_attr *attr)
     return (attr->sample_type & both) == both && attr->branch_sample_type & PERFILE_SAMPLE_BRANCH_CALL_STACK;
 }
 
+uint64_t pf_callchain_user_part(const struct perfile_u64s *chain)
+{
+    uint64_t at = 0;
+    while (at < chain->count && perfile_u64_at(chain, at) != PERFILE_CONTEXT_USER)
+        at++;
+    return at;
+}
+
 size_t pf_callchain_branches(const struct perfile_sample *sample, struct perfile_u64s *chain, uint64_t *addresses,
                              size_t capacity)
 {
     const struct perfile_branch_stack *stack = &sample->branch_stack;
-    uint64_t kernel = 0;
+    const uint64_t kernel = pf_callchain_user_part(chain);
     size_t count = 0;
-    while (kernel < chain->count && perfile_u64_at(chain, kernel) != PERFILE_CONTEXT_USER)
-        kernel++;
     if (kernel == chain->count || !stack->count || !capacity)
         return 0;
     chain->count = kernel;

@@ -59,6 +59,8 @@ static inline bool pf_callchain_next(struct pf_callchain_walk *walk, uint64_t *i
 
 /* The samples of an event hold the user part of their stacks as branches (perf record --call-graph lbr). */
 bool pf_callchain_has_branches(const struct perfile_attr *attr);
+/* The position of the marker of the user part; the count of the chain without one. */
+uint64_t pf_callchain_user_part(const struct perfile_u64s *chain);
 /*
  * The user part of such a stack, as perf 7.2 makes it: the sample's address (also when that is the kernel's), and where
  * each call came from. Writes at most `capacity` numbers to `addresses` and returns how many. The user part that
