@@ -95,9 +95,9 @@ static const char *const parts[PARTS] = {"tma_retiring", "tma_bad_speculation", 
                                          "tma_backend_bound"};
 
 static const struct {
-    const char *events, *expressions[PARTS];
+    const char *cores, *events, *expressions[PARTS]; /* cores "": all that the machine has */
 } ways[] = {
-#define PF_TOPDOWN(events, ...) {events, {__VA_ARGS__}},
+#define PF_TOPDOWN(cores, events, ...) {cores, events, {__VA_ARGS__}},
 #include "topdown.def"
 };
 
@@ -108,7 +108,7 @@ int pf_stat_topdown_add(char **lines)
     for (size_t i = 0; i < COUNT_OF(ways); i++)
         for (size_t part = 0; part < PARTS && !status; part++) {
             char line[320];
-            snprintf(line, sizeof(line), "?%s=%s", parts[part], ways[i].expressions[part]);
+            snprintf(line, sizeof(line), "?%s%s=%s", parts[part], ways[i].cores, ways[i].expressions[part]);
             status = pf_text_join(lines, "\n", line);
         }
     return status;
@@ -127,6 +127,8 @@ static int take_event(void *context, const struct perfile_known_event *event)
     const char *slash = strchr(event->name, '/');
     const char *name = slash ? slash + 1 : event->name;
 
+    if (memchr(wanted->name, '/', wanted->bytes))
+        name = event->name;
     wanted->found |=
         strncmp(name, wanted->name, wanted->bytes) == 0 && (!name[wanted->bytes] || name[wanted->bytes] == '/');
     return wanted->found;
@@ -151,11 +153,18 @@ static bool has_events(const char *list)
 
 int pf_stat_topdown_add_events(char **events)
 {
-    for (size_t i = 0; i < COUNT_OF(ways); i++)
-        if (has_events(ways[i].events))
-            return pf_text_join(events, ",", ways[i].events);
-    pf_message("stat: --topdown: this machine has no events for it: its PMU names neither slots nor "
-               "topdown-total-slots (see %s list topdown)",
+    bool found = false;
+    int status = PF_STATUS_OK;
+
+    for (size_t i = 0; i < COUNT_OF(ways) && !status; i++)
+        if ((*ways[i].cores || !found) && has_events(ways[i].events)) {
+            status = pf_text_join(events, ",", ways[i].events);
+            found = true;
+        }
+    if (found)
+        return status;
+    pf_message("stat: --topdown: this machine has no events for it: its PMU names neither slots, topdown-total-slots "
+               "nor stall_slot_frontend (see %s list topdown)",
                pf_program_name());
     return PF_STATUS_USAGE;
 }

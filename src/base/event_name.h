@@ -31,7 +31,8 @@ static inline size_t pf_event_name_bare_bytes(const char *name)
     size_t bare = bytes;
     while (bare && strchr("ukhpGHPSDIWeb", name[bare - 1]))
         bare--;
-    return bare && bare < bytes && name[bare - 1] == ':' ? bare - 1 : bytes;
+    const char before = bare && bare < bytes ? name[bare - 1] : 0; /* "cycles:u", "cpu_core/cycles/u" */
+    return before == ':' ? bare - 1 : before == '/' ? bare : bytes;
 }
 
 #endif

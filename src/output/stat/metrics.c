@@ -224,7 +224,7 @@ int pf_stat_wanted_open(struct pf_stat_sheet *sheet, struct perfile_error *error
     const char *possible = sheet->options->stat->metrics ? strchr(sheet->options->stat->metrics, '?') : NULL;
     if (result == 0 && !sheet->wanted_count && possible)
         return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "metrics",
-                       "the events of %.*s were not counted", (int)strcspn(possible + 1, "=\n"), possible + 1);
+                       "the events of %.*s were not counted", (int)strcspn(possible + 1, "=.\n"), possible + 1);
     return result;
 }
 
