@@ -106,7 +106,7 @@ static uint64_t shared_with(const struct pf_stitching *stitching, const struct p
     return at < before->branches && is_same_call(before, at, stack) ? at + 1 : 0;
 }
 
-/* The callers, which are behind the words of `from` branches, go behind those of the new ones. False: out of memory. */
+/* Keeps the branches of the stack, and after them the callers, if branches are shared. False: out of memory. */
 static bool replace(struct pf_stitching *stitching, struct pf_stitched *thread, const struct perfile_branch_stack *stack,
                     uint64_t shared)
 {

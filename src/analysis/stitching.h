@@ -28,7 +28,7 @@ struct pf_stitching {
 void pf_stitching_open(struct pf_stitching *stitching, const struct perfile_filter *wanted,
                        const struct perfile_allocator *allocator);
 void pf_stitching_close(struct pf_stitching *stitching);
-/* The recording said more about itself. */
+/* A feature of the recording was read. */
 static inline void pf_stitching_look_again(struct pf_stitching *stitching)
 {
     stitching->knows_registers &= stitching->registers != 0;

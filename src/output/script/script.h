@@ -317,7 +317,7 @@ char *pf_script_put_callindent(struct pf_script *script, char *at);
 char *pf_script_put_ipc(struct pf_script *script, char *at);
 int pf_script_graph_open(struct pf_script *script);
 void pf_script_graph_close(struct pf_script *script);
-/* Whether the sample is of a call of these functions; to be asked of each sample once, in the order of time. */
+/* Whether the sample belongs to a call of these functions; to be called once for each, in the order of time. */
 bool pf_script_graph_passes(struct pf_script *script);
 /* Samples of branches as decoded traces have them. */
 bool pf_script_is_branches(const struct perfile_attr *attr);
