@@ -153,6 +153,9 @@ static const struct pf_option print_options[] = {
            "d_ratio(a,b) and 'a if c else b'. Can be given several times. A NAME alone also counts its events: "
            "insn_per_cycle, branch_miss_rate and others, which perfile-stat(1) lists.",
            .set = add_metrics),
+    PF_ROW(TEXT, "metrics-from", 0, "DIR", OWN(metrics_from),
+           "Names of --metrics are also those of metrics, and of groups of metrics, that the sources of Linux have for "
+           "a processor in DIR, such as tools/perf/pmu-events/arch/x86/skylake. Their events are counted."),
     FLAG("topdown", 0, topdown,
          "Also print what the slots of the processor were used for, in percent: retiring, bad speculation, frontend "
          "bound and backend bound. Counts the events of the PMU for it; not all processors have them."),
@@ -695,15 +698,18 @@ static int choose_topdown(struct pf_stat_settings *stat)
 
 static int choose_print(struct pf_settings *settings)
 {
-    int status = check_level(own(settings));
+    struct pf_stat_settings *stat = own(settings);
+    int status = check_level(stat);
 
+    if (!status && stat->metrics_from)
+        status = pf_stat_library_resolve(stat->metrics_from, &stat->metrics, &settings->record.events);
     choose_format(settings);
     if (pf_called_perf())
         settings->stat.flags |= PERFILE_STAT_PERF_METRICS;
-    settings->stat.per = per_of(own(settings));
+    settings->stat.per = per_of(stat);
     if (!status)
-        status = choose_topdown(own(settings));
-    settings->stat.metrics = own(settings)->metrics;
+        status = choose_topdown(stat);
+    settings->stat.metrics = stat->metrics;
     return status ? status : check_metrics(settings);
 }
 

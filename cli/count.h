@@ -27,8 +27,9 @@ struct pf_stat_settings {
     bool per_cluster; /* as per_die on machines without clusters */
     bool unscaled;
     bool as_json;
-    const char *per_cache; /* NULL: not given */
-    char *metrics;         /* a line each; owned */
+    const char *per_cache;    /* NULL: not given */
+    char *metrics;            /* a line each; owned */
+    const char *metrics_from; /* a folder; NULL: not given */
     bool topdown;
     uint64_t topdown_level; /* 0: not given */
     const char *pre, *post; /* NULL: not given */
