@@ -39,20 +39,25 @@ static const struct pf_option options[] = {
     PF_ROW(TEXT, "to-json", 0, "OUT", PF_OWN(to_json),
            "Write the samples as JSON to OUT, - for standard output. OUT appears when it is complete.",
            .is_output = true),
-    PF_ROW(TEXT, "to-ctf", 0, "DIR", PF_OWN(to_ctf), "Write the samples as a trace in the Common Trace Format 1.8 to DIR, for Babeltrace and Trace Compass. DIR "
+    PF_ROW(TEXT, "to-ctf", 0, "DIR", PF_OWN(to_ctf),
+           "Write the samples as a trace in the Common Trace Format 1.8 to DIR, for Babeltrace and Trace Compass. DIR "
            "appears when it is complete.",
            .is_output = true),
-    PF_FLAG("all", 0, PF_AT(all), "Ignored, for compatibility with perf: records without samples are not in the trace. With --help: all options."),
-    PF_IGNORED("tod", 0, NULL, "Ignored, for compatibility with perf: times of the day are in the trace if the recording has them."),
+    PF_FLAG("all", 0, PF_AT(all),
+            "Ignored, for compatibility with perf: records without samples are not in the trace. With --help: all "
+            "options."),
+    PF_IGNORED("tod", 0, NULL,
+               "Ignored, for compatibility with perf: times of the day are in the trace if the recording has them."),
     {0},
 };
 
 const struct pf_command pf_command_data = {
     .name = "data",
     .summary = "convert samples to JSON or CTF, as perf data convert does",
-    .doc = "With convert --to-json OUT: writes samples with their symbols, callchains and the fields of tracepoints as "
-           "one JSON object, in the shape of perf data convert. perfile script --format json has more, with types. With "
-           "convert --to-ctf DIR: as a trace in the Common Trace Format.",
+    .doc =
+        "With convert --to-json OUT: writes samples with their symbols, callchains and the fields of tracepoints as "
+        "one JSON object, in the shape of perf data convert. perfile script --format json has more, with types. With "
+        "convert --to-ctf DIR: as a trace in the Common Trace Format.",
     .operand = "convert [FILE]",
     .operand_max = 2,
     .operand_values = {.known = subverb_at},

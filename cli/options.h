@@ -67,7 +67,8 @@ struct pf_record_settings {
 struct pf_part {
     const char *view, *columns, *keys;
     bool complete; /* of the recording, whatever samples are asked for */
-    const char *output; /* the kind of an output, whose format `view` is, and the name of its file; NULL: it is a view */
+    const char
+        *output; /* the kind of an output, whose format `view` is, and the name of its file; NULL: it is a view */
 };
 extern const struct pf_part pf_ctf_parts[]; /* a trace in the Common Trace Format */
 

@@ -288,8 +288,7 @@ static int print(struct run *run)
 
 /* ---- a folder of views ------------------------------------------------------------------------------------------- */
 
-const struct pf_part pf_ctf_parts[] = {
-    {.view = "metadata", .output = "ctf"}, {.view = "stream", .output = "ctf"}, {0}};
+const struct pf_part pf_ctf_parts[] = {{.view = "metadata", .output = "ctf"}, {.view = "stream", .output = "ctf"}, {0}};
 
 /* NULL: out of memory. */
 static char *part_path(const struct run *run, const char *folder, const struct pf_part *part)
@@ -314,8 +313,8 @@ static int write_part(struct run *run, const char *folder, const struct pf_part 
     int status = path ? pf_stream_open(&run->stream, path) : out_of_memory(run);
 
     if (!status && part->output) {
-        *result = perfile_output_write(run->at->reader, part->output, part->view, &settings->print, &sink,
-                                       &run->at->error);
+        *result =
+            perfile_output_write(run->at->reader, part->output, part->view, &settings->print, &sink, &run->at->error);
         status = pf_stream_close(&run->stream, *result >= 0);
     } else if (!status) {
         settings->view = part->view;

@@ -97,7 +97,7 @@ static bool is_same_call(const struct pf_stitched *before, uint64_t at, const st
     return true;
 }
 
-/* How many of the branches of the sample before the stack has, or had: all after its oldest one are callers. 0: none. */
+/* How many branches of the sample before are newer than callers of the stack, or in it. 0: the stacks share none. */
 static uint64_t shared_with(const struct pf_stitching *stitching, const struct pf_stitched *before,
                             const struct perfile_branch_stack *stack)
 {
@@ -107,8 +107,8 @@ static uint64_t shared_with(const struct pf_stitching *stitching, const struct p
 }
 
 /* Keeps the branches of the stack, and after them the callers, if branches are shared. False: out of memory. */
-static bool replace(struct pf_stitching *stitching, struct pf_stitched *thread, const struct perfile_branch_stack *stack,
-                    uint64_t shared)
+static bool replace(struct pf_stitching *stitching, struct pf_stitched *thread,
+                    const struct perfile_branch_stack *stack, uint64_t shared)
 {
     uint64_t callers[PF_CALLCHAIN_MAX], count = 0;
     for (uint64_t i = shared; shared && i < thread->branches && count < PF_CALLCHAIN_MAX; i++)

@@ -23,10 +23,10 @@ struct ctf {
     struct pf_text *out;
     struct pf_named_samples samples;
     struct pf_frames frames;
-    bool declares;                 /* types are written, to `out`; else values, to `packet` */
-    struct pf_text packet;         /* the events of the current one */
-    uint64_t first_ns, last_ns;    /* of them */
-    uint64_t late;                 /* events that came after later ones */
+    bool declares;                   /* types are written, to `out`; else values, to `packet` */
+    struct pf_text packet;           /* the events of the current one */
+    uint64_t first_ns, last_ns;      /* of them */
+    uint64_t late;                   /* events that came after later ones */
     const struct pf_delivered *item; /* whose values they are */
 };
 
@@ -288,12 +288,13 @@ static void put_clock(struct ctf *ctf)
 
 static void put_stream_class(struct ctf *ctf)
 {
-    pf_put_string(ctf->out, "stream {\n    id = 0;\n    packet.context := struct {\n"
-                            "        perf_clock_t timestamp_begin;\n        perf_clock_t timestamp_end;\n"
-                            "        uint64_t content_size;\n        uint64_t packet_size;\n"
-                            "        uint64_t events_discarded;\n    };\n"
-                            "    event.header := struct {\n        uint32_t id;\n        perf_clock_t timestamp;\n    };\n"
-                            "    event.context := struct {\n");
+    pf_put_string(ctf->out,
+                  "stream {\n    id = 0;\n    packet.context := struct {\n"
+                  "        perf_clock_t timestamp_begin;\n        perf_clock_t timestamp_end;\n"
+                  "        uint64_t content_size;\n        uint64_t packet_size;\n"
+                  "        uint64_t events_discarded;\n    };\n"
+                  "    event.header := struct {\n        uint32_t id;\n        perf_clock_t timestamp;\n    };\n"
+                  "    event.context := struct {\n");
     put_context(ctf);
     pf_put_string(ctf->out, "    };\n};\n");
 }
@@ -411,7 +412,7 @@ static int write_stream(struct perfile_reader *reader, const struct perfile_outp
     if (result == 0) {
         pf_frames_open(&ctf.frames, ctf.samples.symbols, &frames, allocator);
         result = pf_text_open(&ctf.packet, allocator, NULL, NULL) == 0 ? put_samples(&ctf, error)
-                                                                      : pf_fail_memory(error, "ctf");
+                                                                       : pf_fail_memory(error, "ctf");
         pf_text_close(&ctf.packet);
         pf_frames_close(&ctf.frames);
     }

@@ -132,8 +132,7 @@ bool pf_script_team_can(const struct pf_script *script)
             return false;
     /* lines of code that is changed have symbols, and times may depend on the line before, whatever it is */
     return !(script->options->script->show & PERFILE_SHOW_TEXT_POKE) && !script->names.active &&
-           !script->stops.active && !script->graph.active &&
-           script->options->script->times == PERFILE_TIMES_OF_CLOCK;
+           !script->stops.active && !script->graph.active && script->options->script->times == PERFILE_TIMES_OF_CLOCK;
 }
 
 static bool copy_bytes(struct batch *batch, const struct perfile_allocator *allocator, const void *data, size_t bytes)
