@@ -47,6 +47,7 @@ enum pf_column_needs {
     PF_COLUMN_NEEDS_CLASSES,     /* the weight of rows by class of access */
     PF_COLUMN_NEEDS_BRANCHES,    /* rows of branches */
     PF_COLUMN_NEEDS_FRAMES,      /* what is at the addresses of samples */
+    PF_COLUMN_NEEDS_CODE,        /* the instructions of samples: only their leaves */
     PF_COLUMN_NEEDS_PARALLELISM, /* records of context switches */
 };
 

@@ -5,6 +5,29 @@
 #include "analysis/report/columns.h"
 #include "base/bytes.h"
 
+/* What the instruction of a frame accesses, which is an address; NULL: out of memory. */
+static const struct pf_data_use *use_of_frame(struct pf_report *report, uint32_t number)
+{
+    struct pf_report_data *data = &report->data;
+    if (PF_LIKELY(number < data->use_capacity && data->uses[number]))
+        return data->uses[number];
+    if (!pf_grow_zeroed(report->allocator, &data->uses, &data->use_capacity, (size_t)number + 1, sizeof(*data->uses)))
+        return NULL;
+    const struct pf_frame_info *frame = pf_profile_frame(report->profile, number);
+    pf_profile_hold(report->profile);
+    data->uses[number] =
+        pf_data_types_at(data->types, frame->module, frame->symbol, pf_frame_address(frame)->table_address);
+    pf_profile_release(report->profile);
+    return data->uses[number];
+}
+
+/* What that of an address of the sample's process accesses; NULL: out of memory. */
+static const struct pf_data_use *use_in_space(struct pf_report *report, const struct pf_profile_sample *sample)
+{
+    const struct perfile_space *space = pf_delivered_space(pf_profile_item(report->profile), sample->cpumode);
+    return pf_data_types_in(report->data.types, space, sample->decoded->ip);
+}
+
 /* NULL: out of memory, and the report knows. */
 static const struct pf_data_use *use_of(struct pf_report *report, const struct pf_profile_sample *sample)
 {
@@ -13,8 +36,7 @@ static const struct pf_data_use *use_of(struct pf_report *report, const struct p
         report->texts.short_of_memory = true;
         return NULL;
     }
-    const struct perfile_space *space = pf_delivered_space(pf_profile_item(report->profile), sample->cpumode);
-    const struct pf_data_use *use = pf_data_types_in(data->types, space, sample->decoded->ip);
+    const struct pf_data_use *use = data->by_frame ? use_of_frame(report, sample->leaf) : use_in_space(report, sample);
     report->texts.short_of_memory |= !use;
     return use;
 }

@@ -111,6 +111,7 @@ void pf_report_close(struct pf_report *report)
     pf_report_close_keys(&report->keys);
     pf_pairs_close(&report->data.lines);
     pf_data_types_close(report->data.types);
+    pf_free(report->allocator, report->data.uses, report->data.use_capacity * sizeof(*report->data.uses));
     pf_pairs_close(&report->costs.index);
     pf_free(allocator, report->branching.frames, report->branching.frame_capacity * sizeof(*report->branching.frames));
     pf_free(allocator, report->costs.classes, report->costs.class_capacity * sizeof(*report->costs.classes));

@@ -134,6 +134,8 @@ struct pf_report_layout {
     bool by_latency;     /* a column asks for the weight of rows divided by parallelism */
     bool by_parallelism; /* a column or a filter asks for the parallelism of samples */
     bool by_stack;       /* a column takes something of the frames of samples */
+    bool by_code;        /* a column takes something of the instructions of samples */
+    bool by_sample;      /* a column keeps something of samples that needs more than their frames */
     bool skip_first;     /* rows begin with the symbol: graphs need not repeat it */
     bool powerpc, x86;   /* the architecture of the recording */
 };
@@ -185,9 +187,12 @@ struct pf_report_texts {
 
 /* columns_memory.c, columns_types.c */
 struct pf_report_data {
-    struct pf_data_types *types; /* NULL: no column has asked for them yet */
-    struct pf_pairs lines;       /* module and position, or MEMORY and address, to the frame that represents it */
-    bool unmapped;               /* the address of an access is in no mapping */
+    struct pf_data_types *types;     /* NULL: no column has asked for them yet */
+    bool by_frame;                   /* frames are addresses, and types are found by them */
+    const struct pf_data_use **uses; /* by frame; NULL: not known yet */
+    size_t use_capacity;
+    struct pf_pairs lines; /* module and position, or MEMORY and address, to the frame that represents it */
+    bool unmapped;         /* the address of an access is in no mapping */
 };
 
 struct pf_report_sockets {

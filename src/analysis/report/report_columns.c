@@ -123,7 +123,9 @@ void pf_report_note_key(struct pf_report *report, const struct pf_report_column 
 {
     report->layout.keys[report->layout.key_count++] = column;
     report->layout.by_frame |= column->of == PF_COLUMN_OF_FRAME;
-    report->layout.by_stack |= column->needs == PF_COLUMN_NEEDS_FRAMES;
+    report->layout.by_code |= column->needs == PF_COLUMN_NEEDS_CODE;
+    report->layout.by_sample |= column->kept && column->needs != PF_COLUMN_NEEDS_CODE;
+    report->layout.by_stack |= column->needs == PF_COLUMN_NEEDS_FRAMES || column->needs == PF_COLUMN_NEEDS_CODE;
     report->layout.by_symbol |= column == &pf_report_columns[PF_COLUMN_symbol];
     report->layout.by_dso |= column == &pf_report_columns[PF_COLUMN_dso];
     report->layout.by_thread |=

@@ -37,6 +37,18 @@ static bool ignores_stacks(const struct pf_report *report)
            !report->options->filter->off_cpu;
 }
 
+/*
+ * What instructions access is the same for all samples of an address: with frames that are addresses, samples need not
+ * have all that was recorded. Rows of branches are at other addresses.
+ */
+static void choose_frames(struct pf_report *report)
+{
+    const bool branches = report->branching.active || report->branching.history;
+    report->data.by_frame = report->layout.by_code && !report->taker && !branches;
+    report->layout.by_address |= report->data.by_frame;
+    report->layout.by_sample |= report->layout.by_code && !report->data.by_frame;
+}
+
 /* Neither rows nor graphs show addresses: all addresses of a file that have no symbol may be one frame. */
 static bool hides_addresses(const struct pf_report *report, bool decoded)
 {
@@ -57,9 +69,10 @@ int pf_report_open_profile(struct pf_report *report, struct perfile_error *error
                                           .shows_switches = options->filter->shows_switches,
                                           .counting = options->filter->counting,
                                           .stitches_calls = options->filter->stitches_calls};
+    choose_frames(report);
     const bool any = filter.time || filter.cpus || filter.events || filter.off_cpu || filter.switch_on ||
                      filter.switch_off || filter.stitches_calls;
-    const bool decoded = report->keys.kept_count != 0 || report->branching.active || report->branching.history ||
+    const bool decoded = report->layout.by_sample || report->branching.active || report->branching.history ||
                          report->settings.by_weight || report->layout.by_cost || report->layout.by_class ||
                          report->layout.by_parallelism;
     struct pf_profile_options how = {
