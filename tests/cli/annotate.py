@@ -263,8 +263,12 @@ def check_page(case, verb):
     expect('source lines in the page', lines_of(code, function), lines)
     source = {f'{pathlib.Path(location[2]).name}:{location[3]}': location[0] for location in function['positions'] if len(location) > 3}
     expect('their text', source[f'prog.c:{THERE}'], PROGRAM.split('\n')[THERE - 1])
-    expect('what is inlined', [location[1::3] for location in function['positions'] if 'inner' in location], [['inner', 'outer']] * sum(
-        'inner' in location for location in function['positions']))
+    expect('what is inlined', [site[1::3] for site in function['positions'] if 'inner' in site], [['inner', 'outer']] * sum(
+        'inner' in site for site in function['positions']))
+    types = {row['address']: row['data_type'] for row in
+             case.rows('table', 'instructions', '--symbols', 'outer', '--columns', '+data_type') if row['data_type']}
+    shown = {base + line[0]: function['types'][line[6]] for line in function['lines'] if len(line) > 6}
+    expect('types of data', ({address: shown.get(address) for address in types}, bool(types)), (types, True))
     expect('no code', code_of(case.run(*verb, '--format', 'html', case.recording)), None)
     expect('nothing said of it', 'code' in case.reply, False)
     case.run(*verb, '--format', 'html', '--code', '--quiet', case.recording)

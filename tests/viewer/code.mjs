@@ -49,6 +49,25 @@ async function testShares(page) {
   like("the page says what it holds", await page.evaluate("document.getElementById('facts').textContent"), /Contains the code of 9 functions; 3 are left out/);
 }
 
+/* Instructions with what they access, and a list of that. */
+async function testTypes(page) {
+  await go(page, "#view=code&line=2");
+  const typed = await page.evaluate("[...document.querySelectorAll('#code span.type')].map(s => s.textContent + '|' + s.title)");
+  equal("instructions have types", typed.length, 15);
+  equal("with the member", typed[0], "struct node<</script>> · in.y|struct node<</script>> +0x14 (in.y)");
+  equal("or without one", typed.filter(label => label === "(stack operation)|(stack operation)").length, 3);
+  like("the details have the offset", await page.text("#details"), /struct node<<\/script>> \+0x14 \(in\.y\)/);
+  await go(page, "#view=code&listing=types");
+  const rows = await rowsOf(page, "#code"), shares = rows.map(row => parseFloat(row[0]) || 0);
+  check("types have all of the function", Math.abs(shares.reduce((a, b) => a + b, 0) - 100) < 0.2, rows);
+  check("the heaviest first", shares.every((share, i) => !i || share <= shares[i - 1]), rows);
+  check("with offset and member", rows.some(row => row.at(-2) === "+0x14" && row.at(-1) === "struct node<</script>> · in.y"), rows);
+  await page.evaluate("document.querySelector('#code tbody tr').focus()");
+  await press(page, "Enter");
+  check("Enter shows the instruction", !/listing/.test(await hash(page)), await hash(page));
+  like("which is the heaviest of it", await rowAtFocus(page), /^75\.00%/);
+}
+
 async function testKeys(page) {
   await go(page, "");
   await press(page, "2");
@@ -166,7 +185,7 @@ try {
     const page = await browser.page(width, height, theme);
     await page.open(make("codehtml", 300));
     await page.settle();
-    for (const test of [testShares, testKeys, testFunctions]) await test(page);
+    for (const test of [testShares, testTypes, testKeys, testFunctions]) await test(page);
     if (pictures) await page.picture(join(pictures, `code-${theme}.png`));
     equal("errors", page.errors.join("; "), "");
     await page.open(make("reporthtml", 300));

@@ -346,9 +346,9 @@ static void put_code_function(struct made *made, uint32_t frame, uint32_t nth, s
         pf_put_format(text, ",%d,%d,", nth == 2 ? -1 : (int)(i / 3 % 2),
                       nth != 2 && i % 8 == 5 ? (int)(lines - i) : -1);
         put_weights(text, self, i, lines);
-        pf_put_string(text, i % 8 == 5 ? ",[9,2,3,40,4]]" : "]");
+        pf_put_string(text, i % 8 == 5 ? ",[9,2,3,40,4],1]" : i % 2 ? "]" : ",0,0]");
     }
-    pf_put_string(text, "]}");
+    pf_put_string(text, "],\"types\":[\"struct node<</script>> +0x14 (in.y)\",\"(stack operation)\"]}");
 }
 
 static bool is_heavier(const struct made *made, uint32_t frame, uint32_t other)

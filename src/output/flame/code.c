@@ -5,12 +5,14 @@
  *     limits     [functions, bytes] that a page has at most; left: how many functions with samples are not here
  *     events     [name, samples, period], as weights number them
  *     functions  {name, module, address (hexadecimal, of what offsets count from), missing (why there are no
- *                instructions, or ""), weights, positions, lines}
+ *                instructions, or ""), weights, positions, lines, types}
  *     weights    [event, samples, period, ...]
  *     positions  [text of the source line or null, name, file, line, name, file, line, ...]: the innermost source frame
  *                first; what is not known is null or 0
- *     lines      [offset, text or null, position (-1), line that it jumps to (-1), weights, branches]; branches may be
- *                missing: [taken, mispredicted, reached, cycles, times that cycles were counted]
+ *     lines      [offset, text or null, position (-1), line that it jumps to (-1), weights, branches, type]; branches
+ *                are [taken, mispredicted, reached, cycles, times that cycles were counted], or 0; they and the type may
+ *                be missing
+ *     types      what lines access, as they number it: "struct node +0x14 (in.y)"
  */
 #include "output/flame/code.h"
 
@@ -21,6 +23,7 @@
 #include "analysis/annotate_choose.h"
 #include "base/bytes.h"
 #include "base/error.h"
+#include "base/map.h"
 #include "base/varint.h"
 #include "output/flame/page.h"
 
@@ -37,6 +40,9 @@ struct writer {
     bool counts;           /* samples are what the page shows */
     uint32_t *location_of; /* by line of the function */
     size_t position_capacity;
+    struct pf_map types; /* of the function: texts to their numbers, plus one */
+    const char **type_texts;
+    size_t type_count, type_capacity;
 };
 
 /* ---- texts ------------------------------------------------------------------------------------------------------- */
@@ -161,6 +167,26 @@ static int64_t or_none(uint32_t number)
     return number == UINT32_MAX ? -1 : (int64_t)number;
 }
 
+/* -1: out of memory, and the text knows. */
+static int64_t number_type(struct writer *w, const char *type)
+{
+    uint64_t known;
+    if (pf_map_get(&w->types, (uintptr_t)type, &known))
+        return (int64_t)known - 1;
+    const bool enough = PF_APPEND(w->text->allocator, w->type_texts, w->type_count, w->type_capacity, type) &&
+                        pf_map_put(&w->types, (uintptr_t)type, w->type_count);
+    w->text->failed |= !enough;
+    return enough ? (int64_t)w->type_count - 1 : -1;
+}
+
+static void put_types(struct writer *w)
+{
+    for (size_t i = 0; i < w->type_count && w->text->used <= w->max_bytes; i++)
+        put_member(w->text, i ? ",\n" : "\n", w->type_texts[i]);
+    w->type_count = 0;
+    pf_map_close(&w->types);
+}
+
 static void put_line(struct writer *w, size_t index, uint64_t base)
 {
     const struct perfile_listing_line line = line_at(w, index);
@@ -172,6 +198,10 @@ static void put_line(struct writer *w, size_t index, uint64_t base)
     if (line.taken || line.reached)
         pf_put_format(w->text, ",[%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 "]", line.taken,
                       line.mispredicted, line.reached, line.cycles, line.cycle_count);
+    else if (line.data_type)
+        pf_put_string(w->text, ",0");
+    if (line.data_type)
+        pf_put_format(w->text, ",%" PRId64, number_type(w, line.data_type));
     pf_put_char(w->text, ']');
 }
 
@@ -185,8 +215,11 @@ static bool put_listing(struct writer *w, uint64_t base)
     if (!put_positions(w))
         return false;
     pf_put_string(w->text, "],\n\"lines\":[");
+    pf_map_open(&w->types, w->text->allocator);
     for (size_t i = 0; i < w->line_count && w->text->used <= w->max_bytes; i++)
         put_line(w, i, base);
+    pf_put_string(w->text, "],\n\"types\":[");
+    put_types(w);
     pf_put_string(w->text, "]}");
     return true;
 }
@@ -341,6 +374,7 @@ static int put_all(struct writer *w, struct perfile_error *error)
     pf_put_format(w->text, "],\n\"limits\":[%d,%zu],\"left\":%zu}", PF_FLAME_CODE_FUNCTIONS, w->max_bytes,
                   w->code->left_count);
     pf_free(w->text->allocator, w->location_of, w->position_capacity * sizeof(*w->location_of));
+    pf_free(w->text->allocator, w->type_texts, w->type_capacity * sizeof(*w->type_texts));
     return result == 0 && w->text->failed ? pf_fail_memory(error, "code") : result;
 }
 
@@ -361,6 +395,7 @@ static int read_quietly(struct writer *w, struct perfile_reader *reader, const s
                                                    .unmatched_context = options->unmatched_context,
                                                    .allocator = options->allocator,
                                                    .syntax = options->annotate->syntax,
+                                                   .data_types = true,
                                                    .disassemble = options->annotate->disassemble,
                                                    .disassemble_context = options->annotate->disassemble_context};
     perfile_reader_mute(reader, true);

@@ -153,6 +153,16 @@ function briefInstruction(text, stays) {
   if (stays && offset) return `${before}<${offset}>`;
   return `${before}<${name.length > LONG_POSITION ? shorten(withoutArguments(name), LONG_POSITION) : name}${offset || ""}>`;
 }
+/* What it accesses: "struct node +0x14 (in.y)"; "": not known. */
+const typeOfLine = (one, line) => line[6] === undefined ? "" : clean((one.types || [])[line[6]] || "");
+function partsOfType(label) {
+  const [, type, offset, member] = /^(.*) \+(0x[0-9a-f]+|0) \((.*)\)$/.exec(label) || [null, label, "", ""];
+  return { type, offset: offset && "+" + offset, member: member === "no field" ? "" : member };
+}
+function typeWords(label) {
+  const { type, offset, member } = partsOfType(label), name = type.length > LONG ? shorten(type, LONG) : type;
+  return element("span", { class: "type", title: label }, [name, member || offset !== "+0" && offset].filter(x => x).join(" · "));
+}
 function instructionRow(one, i, events) {
   const line = one.lines[i], entire = clean(line[1] ?? "no instruction"), text = briefInstruction(entire, line[3] >= 0);
   const cell = element("td", {}, element("code", text === entire ? {} : { title: entire }, text));
@@ -162,6 +172,7 @@ function instructionRow(one, i, events) {
     cell.append(" ", jump);
   }
   if (line[5]) cell.append(element("span", { class: "quiet" }, "  " + branchText(line[5])));
+  if (typeOfLine(one, line)) cell.append(" ", typeWords(typeOfLine(one, line)));
   const row = element("tr", { tabindex: -1 }, ...events.map(event => shareCell(one, line[4], event)),
     element("td", { class: "address" }, addressOf(one, line)), cell);
   row.line = i;
@@ -190,16 +201,19 @@ function instructionRows(one, events) {
   return made;
 }
 /* Inlined code counts for the line that it was written in. */
+function addSums(sums, weights) {
+  for (let k = 0; k < weights.length; k += 3) {
+    const at = sums.findIndex((value, n) => n % 3 === 0 && value === weights[k]);
+    if (at < 0) sums.push(...weights.slice(k, k + 3));
+    else for (const n of [1, 2]) sums[at + n] += weights[k + n];
+  }
+}
 function sourceLines(one, event) {
   const known = new Map();
   one.lines.forEach((line, i) => {
     const site = line[2] < 0 ? null : one.positions[line[2]], { file, line: number } = site && frameCount(site) ? frameOf(site, 0) : {};
     const id = file ? file + "\n" + number : "", found = known.get(id) || { file: file || "", number: file ? number : 0, text: site && site[0], sums: [], first: i };
-    for (let k = 0; k < line[4].length; k += 3) {
-      const at = found.sums.findIndex((value, n) => n % 3 === 0 && value === line[4][k]);
-      if (at < 0) found.sums.push(...line[4].slice(k, k + 3));
-      else for (const n of [1, 2]) found.sums[at + n] += line[4][k + n];
-    }
+    addSums(found.sums, line[4]);
     known.set(id, found);
   });
   const files = new Map();
@@ -215,10 +229,39 @@ function lineRows(one, events) {
     return row;
   });
 }
+/* Types and members with samples, the heaviest first; each with its heaviest instruction. */
+function typeSums(one, event) {
+  const known = new Map();
+  one.lines.forEach((line, i) => {
+    if (!line[4].length) return;
+    const label = typeOfLine(one, line), found = known.get(label) || { label, sums: [], first: i };
+    if (codeWeight(line[4], event) > codeWeight(one.lines[found.first][4], event)) found.first = i;
+    addSums(found.sums, line[4]);
+    known.set(label, found);
+  });
+  return [...known.values()].sort((a, b) => codeWeight(b.sums, event) - codeWeight(a.sums, event) || (a.label < b.label ? -1 : 1));
+}
+function typeRows(one, events) {
+  return typeSums(one, events[0]).map(({ label, sums, first: at }) => {
+    const { type, offset, member } = partsOfType(label);
+    const row = element("tr", { tabindex: -1 }, ...events.map(event => shareCell(one, sums, event)), element("td", { class: "address" }, offset),
+      label ? element("td", { title: label }, element("code", {}, shorten(type, 2 * LONG)), member && element("span", { class: "type" }, " · " + member))
+        : element("td", { title: "No access to memory, or its type is not known" }, "no type"));
+    row.line = at;
+    row.source = true;
+    row.type = label;
+    return row;
+  });
+}
+const LISTINGS = {
+  instructions: { rows: instructionRows, head: ["Address", "Instruction"], caption: "Instructions" },
+  lines: { rows: lineRows, head: ["Line", "Source"], caption: "Source lines" },
+  types: { rows: typeRows, head: ["Offset", "Type and member"], caption: "Types of the data" },
+};
 function codeHead(events) {
   const names = events.map(event => element("th", { scope: "col" }, clean(data.code.events[event][0])));
-  return element("tr", {}, ...names, element("th", { scope: "col", class: "address" }, state.listing === "lines" ? "Line" : "Address"),
-    element("th", { scope: "col" }, state.listing === "lines" ? "Source" : "Instruction"));
+  return element("tr", {}, ...names, element("th", { scope: "col", class: "address" }, LISTINGS[state.listing].head[0]),
+    element("th", { scope: "col" }, LISTINGS[state.listing].head[1]));
 }
 
 function codeText() {
@@ -226,9 +269,11 @@ function codeText() {
   const weights = list => events.map(event => codeWeight(list, event));
   if (state.listing === "lines")
     return csv([...names, "file", "line", "source"], sourceLines(one, events[0]).map(({ file, number, text: source, sums }) => [...weights(sums), clean(file), number || "", tabless(source)]));
-  return csv([...names, "address", "instruction", "position"], one.lines.map(line => {
+  if (state.listing === "types")
+    return csv([...names, "type", "offset", "member"], typeSums(one, events[0]).map(({ label, sums }) => [...weights(sums), ...Object.values(partsOfType(label))]));
+  return csv([...names, "address", "instruction", "position", "data type"], one.lines.map(line => {
     const site = line[2] < 0 ? null : one.positions[line[2]];
-    return [...weights(line[4]), addressOf(one, line), clean(line[1] ?? ""), site && frameCount(site) ? placeText(frameOf(site, 0)) : ""];
+    return [...weights(line[4]), addressOf(one, line), clean(line[1] ?? ""), site && frameCount(site) ? placeText(frameOf(site, 0)) : "", typeOfLine(one, line)];
   }));
 }
 
@@ -269,7 +314,8 @@ function describeLine(one, row) {
     return value ? `${percent(value, codeWeight(one.weights, event))} of the function's ${clean(data.code.events[event][0])}` : "";
   }).filter(x => x);
   const where = site && frameCount(site) ? [chainText(site), placeText(frameOf(site, 0))].filter(x => x).join(" · ") : "";
-  $("details").replaceChildren(element("b", {}, row.source ? where || "not known" : `${addressOf(one, line)}: ${clean(line[1] ?? "")}`),
+  const title = row.type !== undefined ? row.type || "not known" : row.source ? where || "not known" : `${addressOf(one, line)}: ${clean(line[1] ?? "")}`;
+  $("details").replaceChildren(element("b", {}, title), row.source || !typeOfLine(one, line) ? "" : " " + typeOfLine(one, line),
     row.source || !weights.length ? "" : " " + weights.join(", "), element("br", {}), element("span", { class: "quiet" }, row.source ? one.label : where || one.label));
 }
 
@@ -282,10 +328,10 @@ function chooseWindow(one, line, anew) {
   codeState.to = Math.min(one.lines.length, codeState.from + CODE_ROWS);
 }
 function fillCodeTable(one) {
-  const events = eventsOfCode(one), rows = state.listing === "lines" ? lineRows(one, events) : instructionRows(one, events);
+  const events = eventsOfCode(one), { rows: make, caption } = LISTINGS[state.listing], rows = make(one, events);
   $("code").tHead.replaceChildren(codeHead(events));
   $("code").tBodies[0].replaceChildren(...rows);
-  $("code").caption.textContent = `${state.listing === "lines" ? "Source lines" : "Instructions"} of ${one.label}`;
+  $("code").caption.textContent = `${caption} of ${one.label}`;
 }
 function showJumps(one, line) {
   for (const row of $("code").tBodies[0].rows) {
@@ -297,7 +343,8 @@ function showJumps(one, line) {
 function rowOfLine(one, line) {
   const rows = [...$("code").tBodies[0].rows];
   const site = i => one.lines[i][2] < 0 ? "" : one.positions[one.lines[i][2]].slice(2, 4).join();
-  return rows.find(row => row.line === line) || rows.find(row => row.source && site(row.line) === site(line)) || rows.find(row => row.line !== undefined);
+  const isSame = row => row.type !== undefined ? row.type === typeOfLine(one, one.lines[line]) : site(row.line) === site(line);
+  return rows.find(row => row.line === line) || rows.find(row => row.source && isSame(row)) || rows.find(row => row.line !== undefined);
 }
 function markLine(one, line) {
   const chosenRow = rowOfLine(one, line);
@@ -305,7 +352,7 @@ function markLine(one, line) {
     row.tabIndex = row === chosenRow ? 0 : -1;
     row.setAttribute("aria-selected", row === chosenRow);
   }
-  if (state.listing !== "lines") showJumps(one, line);
+  if (state.listing === "instructions") showJumps(one, line);
   if (chosenRow) describeLine(one, chosenRow);
   return chosenRow;
 }

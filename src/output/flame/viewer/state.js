@@ -63,7 +63,7 @@ const fields = { view: word("branches", "report", "flame", "table", "tree", "tra
   widths: word("now", "before"), normalize: flag, flip: flag, time: range, timeBefore: range, measure: word("weight", "blocked", "preempted", "all", "both"), search: { write: String, read: String }, fn: number, sort: word("self", "total", "change", "name", "module"), up: flag,
   pick: list, cpus: list, processes: list, window: range, byDay: flag, thread: number, cpu: number, column: { write: String, read: text => /^\d{1,12}$/.test(text) ? +text : undefined }, 
   keys: { write: String, read: text => text.split(",").every(name => REPORT_NAMES.includes(name)) ? text : undefined }, by: number, branchBy: number, branchUp: flag, memoryBy: word("source", "function", "line"),
-  code: number, line: number, listing: word("instructions", "lines"), shares: word("function", "all"), transforms: transformList, zoom: list };
+  code: number, line: number, listing: word("instructions", "lines", "types"), shares: word("function", "all"), transforms: transformList, zoom: list };
 
 const written = (name, from) => from[name] === null ? "" : String(fields[name].write(from[name]));
 function toHash(from) {
