@@ -46,11 +46,6 @@ void pf_platform_memory_path(int fd, char path[PF_PLATFORM_MEMORY_PATH_BYTES])
     snprintf(path, PF_PLATFORM_MEMORY_PATH_BYTES, "/memory-%d", fd);
 }
 
-void pf_platform_close_from(int first)
-{
-    (void)first;
-}
-
 void pf_platform_list(int folder, void (*each)(void *context, const struct pf_platform_entry *entry), void *context)
 {
     (void)folder;
@@ -61,22 +56,6 @@ void pf_platform_list(int folder, void (*each)(void *context, const struct pf_pl
 bool pf_platform_has_processors(void)
 {
     return true; /* where there are no threads, none is started */
-}
-
-long pf_platform_peek(int pipe, void *bytes, size_t count)
-{
-    (void)pipe;
-    (void)bytes;
-    (void)count;
-    return -1;
-}
-
-void pf_platform_trim_memory(void)
-{
-}
-
-void pf_platform_free_large_blocks(void)
-{
 }
 
 /* ---- functions that Emscripten's headers declare and its library does not have ----------------------------------- */

@@ -19,7 +19,7 @@ LIBRARIES = {
     'libperfile': (('platform', 'base', 'io', 'schema', 'format', 'model', 'hwtrace', 'edit', 'record'), ['-lzstd', '-pthread']),
     'libperfile-analysis': (('platform', 'base', 'hwtrace', 'symbol', 'analysis', 'view', 'output'), ['-lelf', '-ldw', '-lz', '-lzstd', '-ldl', '-lm', '-pthread']),
 }
-ELSEWHERE = {'web.c', 'stable_sort.c', 'absent.c'}  # of other systems
+ELSEWHERE = {'web.c', 'limited.c', 'stable_sort.c', 'absent.c'}  # of other systems
 PROGRAMS = {'grown': ['libperfile'], 'grown_analysis': ['libperfile-analysis', 'libperfile']}
 RECORDING = 'examples/demo.perf.data'
 FLAGS = ['-std=gnu11', '-O0', '-w', '-fPIC', '-D_GNU_SOURCE', '-fvisibility=hidden']

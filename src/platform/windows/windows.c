@@ -38,11 +38,6 @@ void pf_platform_memory_path(int fd, char path[PF_PLATFORM_MEMORY_PATH_BYTES])
     snprintf(path, PF_PLATFORM_MEMORY_PATH_BYTES, "/dev/fd/%d", fd);
 }
 
-void pf_platform_close_from(int first)
-{
-    (void)first;
-}
-
 /* Also after a signal: its handler runs in a thread of its own. */
 void pf_platform_list(int folder, void (*each)(void *context, const struct pf_platform_entry *entry), void *context)
 {
@@ -62,22 +57,6 @@ bool pf_platform_has_processors(void)
 {
     cpu_set_t set;
     return sched_getaffinity(0, sizeof(set), &set) != 0 || CPU_COUNT(&set) > 1;
-}
-
-long pf_platform_peek(int pipe, void *bytes, size_t count)
-{
-    (void)pipe;
-    (void)bytes;
-    (void)count;
-    return -1;
-}
-
-void pf_platform_trim_memory(void)
-{
-}
-
-void pf_platform_free_large_blocks(void)
-{
 }
 
 static int compare_items(const void *a, const void *b, void *context)
