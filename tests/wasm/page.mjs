@@ -104,8 +104,21 @@ async function testWrong(page) {
   like("what is not a recording", await page.text("#messages, #problem"), /./);
 }
 
+/* The page with SQLite. */
+async function testSql() {
+  const page = await browser.page();
+  pages.push(page);
+  await page.open(pathToFileURL(path.replace(/[^/]+$/, "perfile-sql.html")).href);
+  await choose(page, "#files", [demo.recording]);
+  equal("the tab of queries", await page.evaluate("document.querySelector('#tab-sql')?.textContent"), "SQL");
+  const usual = await page.evaluate("perfilePage.choose('sql').then(() => [perfilePage.made.get('sql').failed, perfilePage.made.get('sql').shown.length > 0])");
+  equal("the statement that it begins with", usual, [false, true]);
+  const seen = await page.evaluate(`perfilePage.choose("sql", ${JSON.stringify(demo.sql.line)}).then(() => ${SEEN}(perfilePage.made.get("sql")))`);
+  check(`${seen.line}: ${seen.messages}`, seen.digest === demo.sql.digest && !seen.failed, seen);
+}
+
 const page = await fresh();
-equal("the first screen", [await page.text("h1"), await page.evaluate("document.querySelector('#start').hidden")], ["perfile", false]);
+equal("the first screen", [await page.text("#title"), await page.evaluate("document.querySelector('#start').hidden")], ["perfile", false]);
 for (const job of jobs) await testSame(page, job);
 const other = await fresh(400, 700);
 await testFrame(other);
@@ -113,6 +126,8 @@ await testCancel(other);
 await testDetail(other);
 await testDrops(other);
 await testWrong(await fresh());
+if (demo.sql) await testSql();
+else console.log("not tested: queries, which the command was built without");
 for (const { errors, requests } of pages) {
   equal("errors", errors, []);
   equal("requests", requests.filter(request => !/^(file|blob|data):/.test(request)), []);

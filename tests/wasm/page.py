@@ -18,6 +18,7 @@ import run as golden
 TAKEN, TAKEN_OF_ALL, LARGEST = 20, 60, 4 << 20  # recordings, those of the complete test, and their bytes
 SYMFS = ['--symfs', '/nonexistent']  # this machine's kernel may be that of a recording
 VIEWS = {'flame': ['flame', '--format', 'html', *SYMFS], 'report': ['report', '--stdio', *SYMFS], 'info': ['info'], 'check': ['check']}
+QUERY = 'SELECT comm, symbol, sum(period) AS "all" FROM samples GROUP BY comm, symbol ORDER BY 3 DESC, 1, 2'
 COMPARED = ['flame', '--format', 'html', *SYMFS, '--before']
 SKIPPED = 77
 MAX_PACKED = 1_200_000  # bytes of the page as gzip has it: it is mailed
@@ -216,7 +217,8 @@ def main():
         jobs = Jobs(perfile, pathlib.Path(name), hermetic.runnable(assemble))
         demo = take(jobs)
         list_of = jobs.folder / 'jobs.json'
-        list_of.write_text(json.dumps({'jobs': jobs.jobs, 'demo': {'recording': str(demo)}}))
+        sql = jobs.native(demo.parent, ['query', *SYMFS, QUERY, demo.name])
+        list_of.write_text(json.dumps({'jobs': jobs.jobs, 'demo': {'recording': str(demo), 'sql': sql if sql['status'] == 0 else None}}))
         done = subprocess.run(['node', HERE / 'page.mjs', folder / 'perfile.html', list_of], check=False)
     sys.exit(0 if done.returncode == SKIPPED else done.returncode)
 

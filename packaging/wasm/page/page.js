@@ -301,6 +301,7 @@ function show(id) {
     say([notice, view.messages].filter(Boolean).join('\n'), view.failed)
     notice = ''
     document.title = `${nowOf().name} - perfile`
+    $('heading').textContent = nowOf().name
     document.documentElement.dataset.shown = id
 }
 function forgetViews() {
@@ -484,7 +485,10 @@ $('back').onclick = () => {
     $('start').hidden = true
     $('add').focus()
 }
-$('start').onkeydown = event => event.key === 'Escape' && !$('back').hidden && $('back').click()
+$('start').onkeydown = event => {
+    if (event.key === 'Escape' && !$('back').hidden)
+        $('back').click()
+}
 $('add').onclick = () => begin()
 
 for (const id of ['files', 'folder']) {
