@@ -17,6 +17,8 @@ TAKEN, LARGEST = 24, 4 << 20  # recordings, and their bytes
 SYMFS = ['--symfs', '/nonexistent']
 COMMANDS = (['dump'], ['check'], ['script', *SYMFS], ['report', '--stdio', *SYMFS], ['flame', '--format', 'folded', *SYMFS],
             ['table', 'samples', '--format', 'csv', *SYMFS])
+# A damaged compressed record: zstd notices more of it where it has 32 bits.
+UNEQUAL = {'flip-pipe-z-3.data'}
 QUERY = "SELECT comm, sum(period), count(DISTINCT tid), printf('%.3f', sqrt(min(time))), json_array(pid) FROM samples GROUP BY comm, pid ORDER BY 2 DESC, 1, 5"
 # functions of the package, and the verbs that they stand for; the output is a file where the last word says so
 CALLS = {'report': (SYMFS, ['report']), 'script': (SYMFS, ['script']), 'page': (SYMFS, ['flame', '--format', 'html']),
@@ -127,7 +129,7 @@ def main():
     with tempfile.TemporaryDirectory() as name:
         test = Test(perfile, pathlib.Path(name))
         test.install(folder / 'npm')
-        taken = hermetic.corpus_recordings(TAKEN, LARGEST)
+        taken = [path for path in hermetic.corpus_recordings(TAKEN, LARGEST) if path.name not in UNEQUAL]
         for recording in taken:
             for args in COMMANDS:
                 test.command(args, recording)
