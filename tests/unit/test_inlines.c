@@ -309,6 +309,22 @@ static void test_unknown_compressed(void **state)
     pf_inlines_close(inlines);
 }
 
+/* Older versions of libelf cannot inflate these. */
+static void test_zstd(void **state)
+{
+    (void)state;
+    struct pf_inlines *inlines;
+    struct pf_source_frame frames[3];
+    if (!compile("") || !run_in_directory("objcopy --compress-debug-sections=zstd a.out packed && "
+                                          "readelf -S -W packed | grep -q '[.]debug_info.* C '"))
+        skip();
+    assert_int_equal(pf_inlines_open(in_directory("packed"), NULL, NULL, &inlines, NULL), 0);
+    assert_true(find_leaf(inlines, frames));
+    assert_string_equal(frames[0].function, "leaf");
+    assert_int_equal(frames[2].line, 11);
+    pf_inlines_close(inlines);
+}
+
 static void test_absent(void **state)
 {
     (void)state;
@@ -593,6 +609,7 @@ int main(void)
         cmocka_unit_test(test_package),
         cmocka_unit_test(test_object),
         cmocka_unit_test(test_unknown_compressed),
+        cmocka_unit_test(test_zstd),
         cmocka_unit_test(test_absent),
         cmocka_unit_test(test_memory),
         cmocka_unit_test(test_damaged),

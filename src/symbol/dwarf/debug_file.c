@@ -38,7 +38,7 @@ static unsigned kind_of(const char *name, bool is_split)
     return PF_DEBUG_SECTIONS;
 }
 
-/* Inflated in place when the file was opened. */
+/* As libelf inflated it in place when the file was opened, if it could. */
 static struct pf_section data_of(Elf_Scn *section, const struct perfile_allocator *allocator)
 {
     errno = 0;
@@ -48,17 +48,29 @@ static struct pf_section data_of(Elf_Scn *section, const struct perfile_allocato
     return data && data->d_buf ? (struct pf_section){data->d_buf, data->d_size} : (struct pf_section){NULL, 0};
 }
 
-static void take_section(struct pf_debug_file *file, Elf_Scn *section, const char *name,
-                         const struct perfile_allocator *allocator)
+/* The data of a section that libelf did not inflate: versions before 0.189 cannot with zstd. */
+static struct pf_section unpack(struct pf_debug_file *file, Elf_Scn *section, struct pf_unpacked *to)
 {
-    const unsigned kind = kind_of(name, file->debug.is_split);
-    if (file->debug.is_split && strcmp(name, ".debug_cu_index") == 0)
-        file->index = data_of(section, allocator);
-    if (kind < PF_DEBUG_SECTIONS && !file->debug.sections[kind].data)
-        file->debug.sections[kind] = data_of(section, allocator);
+    GElf_Chdr compression;
+    const struct pf_section data = data_of(section, file->allocator);
+    const size_t header = gelf_getclass(file->elf.elf) == ELFCLASS64 ? sizeof(Elf64_Chdr) : sizeof(Elf32_Chdr);
+    if (!data.data || !gelf_getchdr(section, &compression))
+        return data;
+    if (data.bytes < header || !pf_unpack(file->allocator, data.data + header, data.bytes - header, to))
+        return (struct pf_section){NULL, 0};
+    return (struct pf_section){to->data, to->bytes};
 }
 
-static void take_sections(struct pf_debug_file *file, const struct perfile_allocator *allocator)
+static void take_section(struct pf_debug_file *file, Elf_Scn *section, const char *name)
+{
+    const unsigned kind = kind_of(name, file->debug.is_split);
+    if (file->debug.is_split && strcmp(name, ".debug_cu_index") == 0 && !file->index.data)
+        file->index = unpack(file, section, &file->unpacked[PF_DEBUG_SECTIONS]);
+    if (kind < PF_DEBUG_SECTIONS && !file->debug.sections[kind].data)
+        file->debug.sections[kind] = unpack(file, section, &file->unpacked[kind]);
+}
+
+static void take_sections(struct pf_debug_file *file)
 {
     Elf *elf = file->elf.elf;
     Elf_Scn *section = NULL;
@@ -69,7 +81,7 @@ static void take_sections(struct pf_debug_file *file, const struct perfile_alloc
     while ((section = elf_nextscn(elf, section))) {
         const char *name = gelf_getshdr(section, &header) ? elf_strptr(elf, names, header.sh_name) : NULL;
         if (name && header.sh_type != SHT_NOBITS)
-            take_section(file, section, name, allocator);
+            take_section(file, section, name);
     }
 }
 
@@ -77,6 +89,7 @@ int pf_debug_file_open(struct pf_debug_file *file, const char *path, bool is_spl
                        const struct perfile_allocator *allocator, struct perfile_error *error)
 {
     struct stat status;
+    file->allocator = allocator;
     errno = 0;
     const int result = pf_dwarf_file_open_elf(&file->elf, path, error);
     if (result < 0)
@@ -86,13 +99,15 @@ int pf_debug_file_open(struct pf_debug_file *file, const char *path, bool is_spl
     file->identity = pf_file_identity_of(&status);
     file->debug.is_split = is_split;
     file->debug.swap = (elf_getident(file->elf.elf, NULL)[EI_DATA] == ELFDATA2MSB) != PF_NATIVE_BIG_ENDIAN;
-    take_sections(file, allocator);
+    take_sections(file);
     return is_split || pf_debug_open(&file->debug, allocator) ? 0 : pf_fail_memory(error, path);
 }
 
 void pf_debug_file_close(struct pf_debug_file *file)
 {
     pf_debug_close(&file->debug);
+    for (size_t i = 0; i < PF_COUNT(file->unpacked); i++)
+        pf_unpacked_close(file->allocator, &file->unpacked[i]);
     pf_dwarf_file_close(&file->elf);
     *file = (struct pf_debug_file)PF_DEBUG_FILE_CLOSED;
 }
@@ -112,7 +127,7 @@ static struct pf_section alternate_id(const struct pf_debug_file *file)
         const char *name = gelf_getshdr(section, &header) ? elf_strptr(elf, names, header.sh_name) : NULL;
         if (!name || strcmp(name, ".gnu_debugaltlink") != 0)
             continue;
-        const struct pf_section link = data_of(section, file->debug.allocator);
+        const struct pf_section link = data_of(section, file->allocator);
         const size_t text = link.data ? pf_text_length(link.data, link.bytes) : 0;
         return text < link.bytes ? (struct pf_section){link.data + text + 1, link.bytes - text - 1}
                                  : (struct pf_section){NULL, 0};

@@ -5,6 +5,7 @@
 
 #include "symbol/dwarf/dwarf_file.h"
 #include "symbol/dwarf/units.h"
+#include "symbol/find/unpack.h"
 
 /* All zero, but for the descriptor: it is closed. */
 struct pf_debug_file {
@@ -12,6 +13,9 @@ struct pf_debug_file {
     struct pf_debug debug;
     struct pf_file_identity identity;
     struct pf_section index; /* .debug_cu_index of a package */
+    const struct perfile_allocator *allocator;
+    /* Of sections that libelf cannot inflate; the index is the last one. */
+    struct pf_unpacked unpacked[PF_DEBUG_SECTIONS + 1];
 };
 #define PF_DEBUG_FILE_CLOSED                                                                                           \
     {                                                                                                                  \
