@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Memory accesses by cache line, and the code and threads that accessed which bytes of it. */
 #include <stdio.h>
+#include <string.h>
 
 #include "analysis/data_types.h"
 #include "analysis/events/lines.h"
@@ -15,6 +16,7 @@ struct cache_lines {
     const struct pf_access_sums *sums;
     const struct pf_accessors *accessors;
     struct pf_data_types *types; /* NULL: not asked for yet */
+    size_t first_row;            /* of the line, or of one before, where rows are lines */
 };
 
 #define LINES const struct cache_lines *view = state
@@ -93,7 +95,56 @@ PUT_COST(remote_peer_weight, PF_COST_REMOTE_PEER)
 PUT_COST(local_peer_weight, PF_COST_LOCAL_PEER)
 PUT_COST(load_weight, PF_COST_LOAD)
 
+/* ---- types of data ----------------------------------------------------------------------------------------------- */
+
+/* What the code of the row accesses; NULL: not known. */
+static const char *data_type_of(struct cache_lines *view, const struct pf_line_row *row)
+{
+    const struct pf_frame_info *frame = frame_at(view, row->frame);
+    if (!frame || frame->module == PF_NO_SYMBOL)
+        return NULL;
+    if (!view->types)
+        view->types = pf_data_types_open(pf_profile_symbols(view->lines.profile), view->table->allocator);
+    const struct pf_data_use *use = view->types ? pf_data_types_at(view->types, frame->module, frame->symbol,
+                                                                   pf_frame_address(frame)->table_address)
+                                                : NULL;
+    if (!use)
+        pf_memory_note_short(view->table->allocator);
+    return use && use->use.type ? use->label : NULL;
+}
+
+/* Whether one of the rows before has it, as far as that is looked at: those of one member are beside each other. */
+static bool is_stated(struct cache_lines *view, size_t first, size_t row, const char *type)
+{
+    enum { LOOKS_BACK = 16 };
+    for (size_t i = row; i-- > first && row - i <= LOOKS_BACK;)
+        if (data_type_of(view, view->lines.rows[i]) == type)
+            return true;
+    return false;
+}
+
 /* ---- of lines ---------------------------------------------------------------------------------------------------- */
+
+/* Rows are in the order of lines, and of offsets in these. */
+PF_PUT(data_types)
+{
+    struct cache_lines *view = state;
+    const struct pf_lines *lines = &view->lines;
+    bool any = false;
+    while (view->first_row < lines->row_count && lines->rows[view->first_row]->line != view->line)
+        view->first_row++;
+    for (size_t i = view->first_row; i < lines->row_count && lines->rows[i]->line == view->line; i++) {
+        const char *type = data_type_of(view, lines->rows[i]);
+        if (!type || is_stated(view, view->first_row, i, type))
+            continue;
+        pf_add_code(vector, pf_dictionary_put(&vector->dictionary, type, strlen(type)));
+        any = true;
+    }
+    if (any)
+        pf_end_list(vector);
+    else
+        pf_set_null(vector);
+}
 
 PF_PUT(hitm_percent)
 {
@@ -187,25 +238,10 @@ PF_PUT(srcline)
         pf_set_null(vector);
 }
 
-/* What the code of the row accesses; NULL: not known. */
-static const char *data_type_of(struct cache_lines *view)
-{
-    const struct pf_frame_info *frame = frame_at(view, view->row->frame);
-    if (!frame || frame->module == PF_NO_SYMBOL)
-        return NULL;
-    if (!view->types)
-        view->types = pf_data_types_open(pf_profile_symbols(view->lines.profile), view->table->allocator);
-    const struct pf_data_use *use = view->types ? pf_data_types_at(view->types, frame->module, frame->symbol,
-                                                                   pf_frame_address(frame)->table_address)
-                                                : NULL;
-    if (!use)
-        pf_memory_note_short(view->table->allocator);
-    return use && use->use.type ? use->label : NULL;
-}
-
 PF_PUT(data_type)
 {
-    pf_set_lasting(vector, data_type_of(state));
+    struct cache_lines *view = state;
+    pf_set_lasting(vector, data_type_of(view, view->row));
 }
 
 #define PF_ACCESS(id, rare, text) PF_COLUMN_AS(id, U64, "", text, .required = true, .extra = rare),
@@ -228,6 +264,7 @@ static const struct pf_column line_columns[] = {
     PF_COLUMN(phys_addr, ADDRESS, "", "Its physical address; null: not recorded."),
     PF_COLUMN(data_symbol, TEXT, "", "Variable at the start of the line."),
     PF_COLUMN(data_dso, TEXT, "", "File or module that holds the line."),
+    PF_COLUMN(data_types, TEXTS, "", "Types, offsets and members that were accessed there; null: not known."),
     PF_REQUIRED_EXTRA(line_bytes, BYTES, "bytes",
                       "How long lines are on the machine that recorded; 64 when it does not say."),
     PF_COLUMN(

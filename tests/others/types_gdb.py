@@ -5,7 +5,8 @@
 Each PROGRAM is run by gdb with the file INPUT as its input, and stops at up to COUNT of its instructions that access memory, when
 they run for the first time. There the address of the operand is compared with the objects of the variables in scope and those
 that they point to, through up to three pointers: perfile's type and offset must be one of them. An address in none of them
-says nothing. Skipped without gdb.
+says nothing. A recording of these accesses, with the addresses
+of the data, has them in the views of cache lines, with the same types. Skipped without gdb.
 """
 import collections
 import csv
@@ -29,6 +30,7 @@ record COMM pid=7 tid=7 comm="prog" | pid=7 tid=7 time=10
 '''
 MAP = 'record MMAP2 pid=7 tid=7 addr=0x%x len=0x%x pgoff=0x%x prot=5 filename="%s" | pid=7 tid=7 time=12\n'
 SAMPLE = 'sample misc=2 ip=0x%x pid=7 tid=7 time=%d period=1\n'
+HITM = 0x800842  # a load that another processor's cache answered, which had changed the line
 BASE = 0x555555554000  # where gdb loads position-independent programs
 
 
@@ -186,10 +188,10 @@ def run_in_gdb(gdb):
         points.pop(pc).delete()
         text = frame.architecture().disassemble(pc)[0]['asm']
         address = operand_address(gdb, frame, text)
-        objects = objects_in(gdb, frame) if address is not None else []
+        objects = objects_in(gdb, frame) if address is not None else None
         has_index = address is not None and OPERAND.search(text)[4]
-        verdicts[hex(pc)] = text, ['no operand' if address is None else judge(answer, address, objects, has_index)
-                                   for answer in given['answers'][hex(pc)]]
+        verdicts[hex(pc)] = text, address, [judge(answer, address, objects, has_index) if objects is not None
+                                            else 'no operand' for answer in given['answers'][hex(pc)]]
     with open(given['out'], 'w') as file:
         json.dump(verdicts, file)
     if gdb.selected_inferior().pid:
@@ -198,13 +200,19 @@ def run_in_gdb(gdb):
 
 # ---- outside
 
+def maps_of(program):
+    image = program.read_bytes()
+    base = BASE if next(images.segments(image))[0] < 0x100000 else 0
+    return base, image, ''.join(MAP % (base + (address & ~0xfff), (size + 0x1fff) & ~0xfff, offset & ~0xfff, program)
+                                for address, size, offset in images.segments(image))
+
+
 def answers_for(perfile, assemble, program, folder):
     """For each address in gdb's memory what perfile says of the instruction there."""
-    recording, image = folder / 'perf.data', program.read_bytes()
-    base = BASE if next(images.segments(image))[0] < 0x100000 else 0
-    text, time = HEAD, 20
-    for address, size, offset in images.segments(image):
-        text += MAP % (base + (address & ~0xfff), (size + 0x1fff) & ~0xfff, offset & ~0xfff, program)
+    recording = folder / 'perf.data'
+    base, image, maps = maps_of(program)
+    text, time = HEAD + maps, 20
+    for address, size, _ in images.segments(image):
         for at in range(address, address + size):
             text += SAMPLE % (base + at, time)
             time += 1
@@ -216,12 +224,39 @@ def answers_for(perfile, assemble, program, folder):
 
 
 def verdicts_of(program, answers, folder, given='/dev/null', arguments=''):
-    """For each address in gdb's memory that runs: the instruction, and what each of the answers is."""
+    """For each address in gdb's memory that runs: the instruction, where its data is, and what each answer is."""
     asked, out = folder / 'answers', folder / 'out'
     asked.write_text(json.dumps({'answers': answers, 'input': given, 'arguments': arguments, 'out': str(out)}))
-    subprocess.run(['gdb', '-q', '-nx', '-batch', '-x', HERE, program], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-                   env=dict(hermetic.environment(), PERFILE_TYPES=str(asked)), check=False)
+    subprocess.run(['gdb', '-q', '-nx', '-batch', '-x', HERE, program], stdout=subprocess.DEVNULL,
+                   stderr=subprocess.DEVNULL, env=dict(hermetic.environment(), PERFILE_TYPES=str(asked)), check=False)
     return json.loads(out.read_text())
+
+
+def check_lines(perfile, assemble, program, verdicts, chosen, folder):
+    """Lines have the accesses at their addresses, with the types of the answers, each line those of its accesses."""
+    recording = folder / 'lines.data'
+    head = HEAD.replace('TIME|PERIOD', 'TIME|ADDR|PERIOD|DATA_SRC').replace('cpu-clock', 'mem-loads')
+    text = head + maps_of(program)[2]
+    wanted = {}
+    for number, (ip, (_, address, _)) in enumerate(verdicts.items()):
+        if address is not None:
+            text += (f'sample misc=2 ip={ip} pid=7 tid={7 + number % 2} time={20 + number} addr={address} period=1 '
+                     f'data_src={HITM:#x}\n')
+            wanted[int(ip, 16), address] = chosen[ip]
+    recording.write_bytes(subprocess.check_output([assemble], input=text.encode(), env=hermetic.environment()))
+
+    def rows(view, *columns):
+        table = json.loads(subprocess.check_output([perfile, 'table', view, '--format', 'json', *columns, recording],
+                                                   stderr=subprocess.DEVNULL, env=hermetic.environment()))
+        return [dict(zip([column['name'] for column in table['columns']], row)) for row in table['rows']]
+
+    accesses = rows('cache_line_accesses', '--columns', '+data_type')
+    got = {(row['ip'], row['line'] + row['offset']): row['data_type'] for row in accesses}
+    lines = {row['line']: set(row['data_types'] or []) for row in rows('cache_lines')}
+    of_lines = {line: {row['data_type'] for row in accesses if row['line'] == line} - {None} for line in lines}
+    if got != wanted or lines != of_lines:
+        sys.exit(f'cache lines: {set(got.items()) ^ set(wanted.items())} {lines if lines != of_lines else ""}')
+    print(f'    {len(got)} accesses in {len(lines)} cache lines, with the same types')
 
 
 def main():
@@ -238,10 +273,11 @@ def main():
             chosen = dict(list(answers.items())[::step][:int(count)])
             asked = {at: [answer] for at, answer in chosen.items()}
             verdicts = verdicts_of(program.resolve(), asked, pathlib.Path(name), supplied)
-        counts = collections.Counter(verdict for _, (verdict,) in verdicts.values())
+            check_lines(perfile, assemble, program.resolve(), verdicts, chosen, pathlib.Path(name))
+        counts = collections.Counter(verdict for *_, (verdict,) in verdicts.values())
         counts['not reached'] = len(chosen) - len(verdicts)
         print(program.name, dict(counts))
-        for at, (text, (verdict,)) in verdicts.items():
+        for at, (text, _, (verdict,)) in verdicts.items():
             if verdict == 'other':
                 print(f'    {at} {text} | {chosen[at]}')
         total += counts

@@ -9,8 +9,8 @@ PERF is the command of perf, which must see PROGRAM and the temporary folder (TM
 A row of a table goes to stdout: the number of samples, the shares in percent whose type is known by perf and by perfile, then
 how many answers are the same, have the same type where perfile states more of the member, are known by perfile alone, by perf
 alone, and are different. In the end what gdb sees at the addresses of the last two kinds. The lines after it are these
-instructions with both answers; --verbose adds those without any. An answer is the same in other words, too: with namespaces, `struct`
-before names and widths of bit-fields.
+instructions with both answers; --verbose adds those without any. An answer is the same in other words, too: with
+namespaces, `struct` before names and widths of bit-fields.
 """
 import argparse
 import collections
@@ -51,12 +51,17 @@ def base_of(image):
 
 # ---- samples
 
-def traced(command, image, count):
-    """Of a run: `count` of its accesses, each (instruction, address, what), all equally probable."""
+def traced(program, arguments, image, count, folder):
+    """
+    Of a run: `count` of its accesses, each (instruction, address, what), all equally probable. It runs without debug
+    info, as valgrind cannot read all of it.
+    """
+    bare = folder / program.name
+    subprocess.run(['strip', '-o', bare, program], check=True)
     base = base_of(image)
     ranges = [(base + start, base + start + size) for start, size, _ in images.segments(image)]
     chosen, seen, at, numbers = [], 0, None, random.Random(1)
-    run = subprocess.Popen(['valgrind', '--tool=lackey', '--trace-mem=yes', *command], stderr=subprocess.PIPE,
+    run = subprocess.Popen(['valgrind', '--tool=lackey', '--trace-mem=yes', bare, *arguments], stderr=subprocess.PIPE,
                            stdout=subprocess.DEVNULL, stdin=subprocess.DEVNULL)
     for line in run.stderr:
         if line.startswith(b'I '):
@@ -146,7 +151,7 @@ def by_debugger(program, arguments, base, folder, answers):
     moved = types_gdb.BASE - base if base else 0
     verdicts = types_gdb.verdicts_of(program, {hex(ip + moved): both for ip, both in answers.items()}, folder,
                                      arguments=' '.join(arguments))
-    return {int(ip, 16) - moved: tuple(both) for ip, (_, both) in verdicts.items()}
+    return {int(ip, 16) - moved: tuple(both) for ip, (*_, both) in verdicts.items()}
 
 
 WORDS = {('same', 'same'): 'both', ('same', 'other'): "perf's", ('other', 'same'): 'ours', ('other', 'other'): 'neither',
@@ -181,8 +186,8 @@ def compare(given, accesses, theirs, ours, judge):
 def print_row(name, total, kinds, seen):
     known = [100 - 100 * (kinds['neither'] + kinds[kind]) / total for kind in ('only ours', 'only perf')]
     counts = [kinds[kind] for kind in ('same', 'more', 'only ours', 'only perf', 'other')]
-    print(f'| {name} | {total:,} | {known[0]:.1f} | {known[1]:.1f} | ' + ' | '.join(f'{count:,}' for count in counts) + ' | '
-          + ', '.join(f'{word} {count}' for word, count in seen.most_common()) + ' |', flush=True)
+    print(f'| {name} | {total:,} | {known[0]:.1f} | {known[1]:.1f} | '
+          + ' | '.join(f'{count:,}' for count in counts) + ' | ' + ', '.join(f'{word} {count}' for word, count in seen.most_common()) + ' |', flush=True)
 
 
 def main():
@@ -196,9 +201,10 @@ def main():
     program, count = pathlib.Path(given.program).absolute(), int(given.count)
     image = program.read_bytes()
     base, options = base_of(image), ['-k', program] if is_kernel(program) else []
-    accesses = everywhere(program, image, count) if given.all else traced([program, *given.arguments], image, count)
     with tempfile.TemporaryDirectory() as made:
         folder = pathlib.Path(made)
+        accesses = (everywhere(program, image, count) if given.all
+                    else traced(program, given.arguments, image, count, folder))
         os.chmod(folder, 0o755)
         recording = assembled(given.assemble, program, image, accesses, folder)
 
