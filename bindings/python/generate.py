@@ -24,7 +24,7 @@ SHAPES = {'perfile_u64s': 'Tuple[int, ...]', 'perfile_bytes': 'Bytes', 'perfile_
           'perfile_schedstat_counters': 'Tuple[int, ...]'}
 # what callers make, and what has classes of its own
 NOT_VALUES = re.compile(r'perfile_(\w+_options|diff_page|allocator|sink|source|visitor|value|error|record|event|filter|place|sample'
-                        r'|rows|event_spec|tracing|stream_sample|builder_sample|recorder_\w+)$|Arrow')
+                        r'|rows|event_spec|tracing|stream_sample|builder_sample|recorder_stage)$|Arrow')
 
 
 def split(text):

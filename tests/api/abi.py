@@ -51,7 +51,7 @@ def members_of(body):
             continue
         first, *others = split(declaration, ',')
         kind = re.match(r'.*?(?=\w+(?:\[[^\]]*\])?$)', first).group(0)
-        for one in (first, *(kind + other for other in others)):
+        for one in (first, *(f"{kind.rstrip(' *')} {other.lstrip()}" for other in others)):  # stars are of each name
             yield re.search(r'(\w+)(?:\[[^\]]*\])?$', one).group(1), one
 
 

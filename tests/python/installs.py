@@ -81,7 +81,11 @@ class Installs(unittest.TestCase):
             self.skipTest('mypy is not installed')
         use = self.folder / 'use.py'
         use.write_text('import perfile\nfor sample in perfile.open("x").samples():\n    reveal_type(sample.ip)\n'
-                       'perfile.open("x").table("samples", batch_rows="many")\n')
+                       'perfile.open("x").table("samples", batch_rows="many")\n'
+                       'from typing import NamedTuple, Optional\n'
+                       'class Row(NamedTuple):\n    comm: Optional[str]\n    period: int\n'
+                       'for row in perfile.open("x").table("samples").rows_as(Row):\n    reveal_type(row.comm)\n'
+                       'reveal_type(perfile.Recorder("x", ["true"]).follow().profile().samples[0].values)\n')
         done = run('mypy', '--cache-dir', os.devnull, '--config-file', binding.BINDING / 'pyproject.toml',
                    binding.module(BUILD) / 'perfile', cwd=self.folder)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
@@ -89,6 +93,8 @@ class Installs(unittest.TestCase):
                    env=binding.hermetic.environment(MYPYPATH=str(binding.module(BUILD))))
         self.assertIn('Revealed type is "builtins.int"', done.stdout)
         self.assertIn('use.py:4: error: Argument "batch_rows"', done.stdout)
+        self.assertIn('use.py:10: note: Revealed type is "Union[builtins.str, None]"', done.stdout)
+        self.assertIn('use.py:11: note: Revealed type is "builtins.tuple[builtins.int, ...]"', done.stdout)
 
 
 if __name__ == '__main__':

@@ -4,7 +4,7 @@
 
 Every view of every recording has the rows of `perfile table --format jsonl`; so has every view of one recording, and of one
 with columns of tracepoints, whoever takes it."""
-import functools, gc, io, json, pathlib, subprocess, sys, unittest
+import dataclasses, functools, gc, io, json, pathlib, subprocess, sys, typing, unittest
 
 import binding
 
@@ -53,6 +53,25 @@ class Views(unittest.TestCase):
         for path, view in views():
             with perfile.open(path) as recording:
                 self.assertEqual(list(recording.table(view, batch_rows=7)), list(recording.table(view)), view)
+
+    def test_rows_of_own_classes(self):
+        """Members may have any order; what is no column is refused before anything is read."""
+        class Row(typing.NamedTuple):
+            comm: typing.Optional[str]
+            period: int
+
+        @dataclasses.dataclass
+        class Point:
+            period: int
+            comm: str
+        with perfile.open(binding.DEMO) as recording:
+            table = recording.table('samples')
+            plain_rows = [(row.comm, row.period) for row in table]
+            self.assertEqual(list(table.rows_as(Row)), [Row(*row) for row in plain_rows])
+            self.assertEqual([(point.comm, point.period) for point in table.rows_as(Point)], plain_rows)
+            with self.assertRaisesRegex(TypeError, 'nothing: no column here; there are .*period'):
+                next(table.rows_as(typing.NamedTuple('Other', [('nothing', int)])))
+            self.assertRaises(TypeError, next, table.rows_as(dict))
 
     def test_pandas(self):
         pandas = binding.optional('pandas')

@@ -197,6 +197,26 @@ class Outputs(unittest.TestCase):
             page = recording._repr_html_()
         self.assertTrue(page.startswith('<iframe srcdoc="') and '&lt;svg' in page and 'gzip' in page)
         self.assertIn('&lt;perfile.Recording', recording._repr_html_())
+        with perfile.open(binding.DEMO) as recording, recording.profile() as profile:
+            page = profile._repr_html_()
+        self.assertTrue(page.startswith('<iframe srcdoc="') and '&lt;svg' in page and 'gzip' in page)
+
+    def test_flame_graphs_show_what_was_before(self):
+        """The profile before is half of this one: what only this one has is drawn as more."""
+        def make(stacks):
+            builder = perfile.Builder()
+            event = builder.event('cpu', 'ns')
+            for stack, period in stacks.items():
+                builder.add(event, [builder.frame(builder.function(name)) for name in stack], period)
+            return builder.finish()
+        before, after = make({('old', 'main'): 10, ('same', 'main'): 10}), make({('new', 'main'): 10, ('same', 'main'): 10})
+        texts = {}
+        for name, of in ('none', None), ('before', before):
+            out = io.BytesIO()
+            after.write(out, 'flame', 'folded', before=of)
+            texts[name] = sorted(out.getvalue().decode().splitlines())
+        self.assertEqual(texts, {'none': ['main;new 10', 'main;same 10'], 'before': ['main;new 0 10', 'main;old 10 0', 'main;same 10 10']})
+        self.assertRaises(perfile.ArgumentError, after.write, io.BytesIO(), 'pprof', before=before)
 
 
 binding.main()

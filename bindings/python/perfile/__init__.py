@@ -30,6 +30,7 @@ from ._library import (AbsentError, AgainError, ArgumentError, CompressionError,
                        FormatError, LimitError, OpenError, OutOfMemoryError, ReadError, StoppedError, TruncatedError,
                        UnsupportedError, WriteError, encoded, lib, text)
 from ._profile import Profile, Rows, Stream, StreamSample, merge_profiles
+from ._record import Recorder
 from ._recording import Event, Features, Record, Recording, Records, Sample, Samples, open
 from ._symbolize import Symbolizer
 from ._table import Table
@@ -77,8 +78,8 @@ def register_name(arch: str, number: int) -> Optional[str]:
 
 __all__ = [
     'AbsentError', 'AgainError', 'Annotate', 'ArgumentError', 'Builder', 'CompressionError', 'DamagedError', 'Diff', 'Error', 'Event',
-    'EventError', 'Features', 'FormatError', 'Instruction', 'LimitError', 'OpenError', 'OutOfMemoryError', 'Profile', 'ReadError', 'Record', 'Recording',
-    'Records', 'Rows', 'Sample', 'Samples', 'StoppedError', 'Stream', 'StreamSample', 'Symbolizer', 'Table', 'TruncatedError',
+    'EventError', 'Features', 'FormatError', 'Instruction', 'LimitError', 'OpenError', 'OutOfMemoryError', 'Profile', 'ReadError', 'Record', 'Recorder',
+    'Recording', 'Records', 'Rows', 'Sample', 'Samples', 'StoppedError', 'Stream', 'StreamSample', 'Symbolizer', 'Table', 'TruncatedError',
     'UnsupportedError', 'WriteError', 'Writer', '__version__', 'anonymize', 'constants', 'convert', 'cut', 'enum_name', 'inject',
     'library_version', 'merge', 'merge_profiles', 'open', 'outputs', 'register_name', 'repair', 'values', 'view_events', 'views']
 

@@ -2,12 +2,12 @@
 """Where output goes, and the outputs of the library: the text of reports, scripts and so on."""
 from __future__ import annotations
 
-import ctypes, functools, io, os
-from typing import Any, Dict, FrozenSet, Optional
+import ctypes, functools, html, io, os
+from typing import Any, Callable, Dict, FrozenSet, Optional
 
 from . import abi
 from ._calls import Call, Progress
-from ._library import encoded, invalid, lib, text
+from ._library import Error, encoded, invalid, lib, text
 from ._profile import Profile
 from ._recording import Pass, Recording
 from ._table import structs_of
@@ -71,7 +71,18 @@ def write_output(recording: Recording, to: Any, kind: str, format: Optional[str]
         entire._ended()
 
 
-def write_profile(profile: Profile, to: Any, kind: str, format: Optional[str], options: Dict[str, Any]) -> int:
+def flame_for_notebooks(of: Any, write: Callable[..., int]) -> str:
+    """A flame graph as part of a page; a text where nothing can be drawn."""
+    to, name = io.BytesIO(), html.escape(repr(of))
+    try:
+        write(to, 'flame', 'svg')
+    except (Error, ValueError) as error:
+        return f'<pre>{name}: {html.escape(str(error))}</pre>'
+    page = html.escape(to.getvalue().decode('utf-8', 'replace'))
+    return f'<iframe srcdoc="{page}" style="width:100%;height:480px;border:0" title="{name}"></iframe>'
+
+
+def write_profile(profile: Profile, before: Optional[Profile], to: Any, kind: str, format: Optional[str], options: Dict[str, Any]) -> int:
     name = {'export': 'exports', 'flame': 'flame'}.get(kind)
     if name is None:
         raise invalid(f'{kind} is not made of a profile: export and flame are')
@@ -79,5 +90,9 @@ def write_profile(profile: Profile, to: Any, kind: str, format: Optional[str], o
     made = call.watch(structs_of(abi.perfile_output_options(), {**options, name: options.get(name) or {}}, None,
                                  ('more', 'more_paths', 'more_count')))
     getattr(made, name).contents.profile = profile._open()
+    if before is not None and kind != 'flame':
+        raise invalid('only a flame graph shows what was before')
+    if before is not None:
+        made.flame.contents.profile_before = before._open()
     with Sink(to, call) as sink:
         return call.run(lib.perfile_output_write, None, encoded(kind), encoded(format), _byref(made), sink.pointer)

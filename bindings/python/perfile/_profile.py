@@ -237,15 +237,21 @@ class Profile:
         """The function of a frame as flame graphs name it."""
         return str(self.functions[self.frames[frame].function].label)
 
-    def write(self, to: Any, kind: str, format: Optional[str] = None, **options: Any) -> int:
+    def write(self, to: Any, kind: str, format: Optional[str] = None, *, before: Optional[Profile] = None, **options: Any) -> int:
         """
         An export or a flame graph of it, as Recording.write() has them: write('cpu.pprof', 'pprof'), write('cpu.svg', 'flame',
-        'svg', flame={'title': 'cpu'}). 'profile' is a file that the command reads.
+        'svg', flame={'title': 'cpu'}). With `before` the colours of the flame graph are the differences from that profile. 'profile'
+        is a file that the command reads.
         """
         from ._output import export_formats, write_profile
         if format is None and kind in export_formats():
             kind, format = 'export', kind
-        return write_profile(self, to, kind, format, options)
+        return write_profile(self, before, to, kind, format, options)
+
+    def _repr_html_(self) -> str:
+        """The flame graph, for notebooks; a text where nothing can be drawn."""
+        from ._output import flame_for_notebooks
+        return flame_for_notebooks(self, self.write)
 
     @property
     def losses(self) -> values.Losses:

@@ -2,7 +2,7 @@
 """Recordings: opening, events, features, records and samples."""
 from __future__ import annotations
 
-import ctypes, html, io, os, shutil, tempfile, weakref
+import ctypes, io, os, shutil, tempfile, weakref
 from typing import TYPE_CHECKING, Any, Callable, Dict, Iterator, List, Mapping, Optional, Tuple, TypeVar
 
 from . import abi, constants, values
@@ -605,13 +605,8 @@ class Recording:
 
     def _repr_html_(self) -> str:
         """The flame graph, for notebooks; a text where nothing can be drawn."""
-        to = io.BytesIO()
-        try:
-            self.write(to, 'flame', 'svg')
-        except (Error, ValueError) as error:
-            return f'<pre>{html.escape(f"{self!r}: {error}")}</pre>'
-        page = html.escape(to.getvalue().decode('utf-8', 'replace'), quote=True)
-        return f'<iframe srcdoc="{page}" style="width:100%;height:480px;border:0" title="{html.escape(repr(self))}"></iframe>'
+        from ._output import flame_for_notebooks
+        return flame_for_notebooks(self, self.write)
 
     # ---- what it says of itself --------------------------------------------------------------------------------------
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import collections, ctypes, importlib
-from typing import Any, Dict, Iterator, List, Optional, Sequence, Tuple
+from typing import Any, Dict, Iterator, List, Optional, Sequence, Tuple, Type, TypeVar
 
 from . import abi, values
 from ._arrow import Batch, Schema, capsule, to_pandas_column
@@ -13,6 +13,7 @@ from ._recording import Closing, Recording
 from ._values import copy
 
 _byref = ctypes.byref
+_Row = TypeVar('_Row')
 
 
 def _import(name: str) -> Any:
@@ -133,6 +134,26 @@ class Table(Closing):
         for batch in self._batches():
             columns = [batch.column(index).to_list(form) for index, form in enumerate(self._schema.formats)]
             yield from map(row._make, zip(*columns))
+
+    def rows_as(self, kind: Type[_Row]) -> Iterator[_Row]:
+        """
+        The rows as objects of your own class, which type checkers know: a NamedTuple or a dataclass, whose members are columns
+        that are shown.
+
+            class Sample(NamedTuple):
+                time: int
+                comm: Optional[str]
+            for sample in recording.table('samples').rows_as(Sample): ...
+        """
+        members = getattr(kind, '_fields', None) or tuple(getattr(kind, '__dataclass_fields__', ()))
+        if not members:
+            raise TypeError(f'{kind.__name__} is neither a NamedTuple nor a dataclass')
+        missing = [member for member in members if member not in self._schema.names]
+        if missing:
+            raise TypeError(f'{", ".join(missing)}: no column here; there are {", ".join(self._schema.names)}')
+        indexes = [self._schema.names.index(member) for member in members]
+        for batch in self._batches():
+            yield from map(kind, *(batch.column(index).to_list(self._schema.formats[index]) for index in indexes))
 
     def __iter__(self) -> Iterator[Any]:
         return self.rows()
