@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "candidates.h"
+#include "dataset/dataset.h"
 #include "input.h"
 #include "inputs.h"
 #include "sandbox.h"
@@ -178,6 +179,7 @@ struct source {
     void (*collect)(struct words *words);
     const char *view, *column; /* where it is in a recording */
     add_text *take;
+    void (*take_added)(struct words *words, const struct pf_added *added); /* from a recording of a dataset */
 };
 
 static void add_rows(struct words *words, const struct source *source, struct pf_input *input)
@@ -197,19 +199,28 @@ static void add_rows(struct words *words, const struct source *source, struct pf
     perfile_table_close(table);
 }
 
+/* The last word of the command line that is a file of this type; NULL: none is. */
+static const char *find_file(const struct pf_settings *settings, mode_t type)
+{
+    struct stat status;
+
+    for (size_t i = settings->operand_count; i-- > 3;)
+        if (stat(settings->operands[i], &status) == 0 && (status.st_mode & S_IFMT) == type)
+            return settings->operands[i];
+    return NULL;
+}
+
 /* What -i names, else the last word that is a file. */
 static const char *find_recording(const struct pf_settings *settings)
 {
     char **words = settings->operands;
-    struct stat status;
+    const char *found;
 
     for (size_t i = 4; i < settings->operand_count; i++)
         if (!strcmp(words[i - 1], "-i") || !strcmp(words[i - 1], "--input"))
             return words[i];
-    for (size_t i = settings->operand_count; i-- > 3;)
-        if (stat(words[i], &status) == 0 && S_ISREG(status.st_mode))
-            return words[i];
-    return "perf.data";
+    found = find_file(settings, S_IFREG);
+    return found ? found : "perf.data";
 }
 
 static void add_recorded(struct words *words, const struct source *source, const struct pf_command *command,
@@ -226,31 +237,75 @@ static void add_recorded(struct words *words, const struct source *source, const
     perfile_close(input.reader);
 }
 
+/* ---- of a dataset ------------------------------------------------------------------------------------------------ */
+
+static void add_host(struct words *words, const struct pf_added *added)
+{
+    add(words, added->host, strlen(added->host), "");
+}
+
+static void add_day(struct words *words, const struct pf_added *added)
+{
+    char time[PF_DATASET_TIME];
+
+    pf_dataset_time(added->time_ns, time);
+    add(words, time, strcspn(time, "T"), "");
+}
+
+static void add_id(struct words *words, const struct pf_added *added)
+{
+    char time[PF_DATASET_TIME], remark[256];
+
+    snprintf(remark, sizeof(remark), "%s %s", added->host, pf_dataset_time(added->time_ns, time));
+    add(words, added->id, strlen(added->id), remark);
+}
+
+static void add_of_dataset(struct words *words, const struct source *source, const struct pf_command *command,
+                           struct pf_settings *settings)
+{
+    const char *path = find_file(settings, S_IFDIR);
+    struct pf_dataset dataset;
+    struct pf_all_added all = {0};
+
+    pf_sandbox_enter(command, settings);
+    if (!path || pf_dataset_open(&dataset, command->name, path, NULL))
+        return;
+    if (pf_all_added_read(&dataset, &all))
+        for (size_t i = 0; i < all.count; i++)
+            source->take_added(words, &all.list[i]);
+    pf_all_added_free(&all);
+}
+
 /* ---- which ------------------------------------------------------------------------------------------------------- */
 
 static const struct source sources[] = {
-    {"event", true, add_events, NULL, NULL, NULL},
-    {"pid", true, add_processes, NULL, NULL, NULL},
-    {"uid", true, add_users, NULL, NULL, NULL},
-    {"metrics", true, add_metrics, NULL, NULL, NULL},
-    {"event", false, NULL, "events", "name", add_name},
-    {"events", false, NULL, "events", "name", add_name},
-    {"pid", false, NULL, "threads", "pid", add_name},
-    {"tid", false, NULL, "threads", "tid", add_name},
-    {"comms", false, NULL, "threads", "comm", add_name},
-    {"dsos", false, NULL, "maps", "filename", add_file},
-    {"symbols", false, NULL, "functions", "symbol", add_function},
-    {"", false, NULL, "functions", "symbol", add_function}, /* of annotate */
+    {"event", .records = true, .collect = add_events},
+    {"pid", .records = true, .collect = add_processes},
+    {"uid", .records = true, .collect = add_users},
+    {"metrics", .records = true, .collect = add_metrics},
+    {"event", .view = "events", .column = "name", .take = add_name},
+    {"events", .view = "events", .column = "name", .take = add_name},
+    {"pid", .view = "threads", .column = "pid", .take = add_name},
+    {"tid", .view = "threads", .column = "tid", .take = add_name},
+    {"comms", .view = "threads", .column = "comm", .take = add_name},
+    {"dsos", .view = "maps", .column = "filename", .take = add_file},
+    {"symbols", .view = "functions", .column = "symbol", .take = add_function},
+    {"", .view = "functions", .column = "symbol", .take = add_function}, /* of annotate */
+    {"host", .take_added = add_host},
+    {"before", .take_added = add_day},
+    {"recording", .take_added = add_id},
 };
 
 static const struct source *find_source(const struct pf_command *command, const char *option)
 {
     const bool records = command->takes_command || !strcmp(command->name, "top");
+    const bool of_dataset = !strcmp(command->name, "dataset");
 
     if (!*option && (!command->operand || strncmp(command->operand, "[SYMBOL]", 8) != 0))
         return NULL;
     for (size_t i = 0; i < sizeof(sources) / sizeof(sources[0]); i++)
-        if (sources[i].records == records && !strcmp(sources[i].option, option))
+        if (sources[i].records == records && (sources[i].take_added != NULL) == of_dataset &&
+            !strcmp(sources[i].option, option))
             return &sources[i];
     return NULL;
 }
@@ -304,6 +359,8 @@ int pf_candidates_print(const struct pf_command *command, struct pf_settings *se
     setitimer(ITIMER_REAL, &(struct itimerval){.it_value.tv_usec = MAX_MICROSECONDS}, NULL);
     if (source->collect)
         source->collect(&words);
+    else if (source->take_added)
+        add_of_dataset(&words, source, command, settings);
     else
         add_recorded(&words, source, command, settings);
     setitimer(ITIMER_REAL, &(struct itimerval){0}, NULL);

@@ -10,7 +10,7 @@ bool pf_candidates_known(const struct pf_command *command, const struct pf_optio
 /*
  * Prints a line for each: the value, and for other shells than bash, after a tab, a remark. The operands are the shell,
  * the verb, the option as it was typed ("" for the operand), and the words of the command line, in which the recording
- * is looked for. Prints nothing if that takes longer than 0.3 seconds. A status, without a message.
+ * or the dataset is looked for. Prints nothing if that takes longer than 0.3 seconds. A status, without a message.
  */
 int pf_candidates_print(const struct pf_command *command, struct pf_settings *settings);
 

@@ -44,7 +44,7 @@ static bool takes_file(const struct pf_option *option)
 
 static bool operand_is_file(const struct pf_command *command)
 {
-    return command->operand && strstr(command->operand, "FILE");
+    return command->operand && (strstr(command->operand, "FILE") || strstr(command->operand, "DATASET"));
 }
 
 /* Several values, separated by commas, that only this machine or the recording knows. */

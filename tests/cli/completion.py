@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """completion.py PERFILE SOURCE: what bash, zsh and fish complete, asked of the shells that are installed."""
+import hashlib
 import os
 import pathlib
 import pty
@@ -15,6 +16,9 @@ import time
 sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent))
 import hermetic
 
+EXAMPLE = pathlib.Path(__file__).resolve().parents[2] / 'examples/workload.perf.data'
+ID = hashlib.blake2b(EXAMPLE.read_bytes(), digest_size=16).hexdigest()  # in a dataset
+HOST = 'test'
 # (what is typed, some of what must be offered, what must not be)
 QUESTIONS = [
     ('perfile re', {'report'}, {'script'}),
@@ -52,6 +56,12 @@ QUESTIONS = [
     ('perfile record -p ', {str(os.getppid())}, set()),
     ('perfile top -u roo', {'root'}, set()),
     ('perfile stat -M page_', {'page_faults_per_second'}, {'insn_per_cycle'}),
+    ('perfile dataset sta', {'stats'}, {'profiles'}),
+    ('perfile dataset stats prof', {'profiles'}, {'stats'}),
+    ('perfile dataset remove profiles --host ', {HOST}, {'profiles', '2026-01-30'}),
+    ('perfile dataset remove profiles --before 20', {'2026-01-30'}, {HOST}),
+    ('perfile dataset remove profiles --recording ', {ID}, {HOST}),
+    ('perfile dataset remove nothing --host ', set(), {HOST}),
     ('perfile stat --metrics insn', {'insn_per_cycle'}, set()),
 ]
 BASH = '''
@@ -145,6 +155,9 @@ def main():
         for path in 'recording.data', 'perf.data':  # with the symbols of its program inside
             subprocess.run([perfile, '-q', 'bundle', '--symfs', examples / 'symfs', '-o', folder / path,
                             examples / 'workload.perf.data'], check=False)
+        shutil.copyfile(EXAMPLE, folder / 'day.data')
+        os.utime(folder / 'day.data', (1769767200, 1769767200))  # 2026-01-30
+        subprocess.run([perfile, '-q', 'export', '--format', 'parquet', '--partition', 'host,date', '-o', 'profiles', 'day.data'], cwd=folder, check=True)
         for shell, ask in {'bash': ask_bash, 'zsh': ask_zsh, 'fish': ask_fish}.items():
             if not shutil.which(shell, path=environment['PATH']):
                 print(f'{shell} is not installed')
