@@ -23,6 +23,7 @@ struct ctf {
     struct pf_text *out;
     struct pf_named_samples samples;
     struct pf_frames frames;
+    bool failed;                     /* out of memory */
     bool declares;                   /* types are written, to `out`; else values, to `packet` */
     struct pf_text packet;           /* the events of the current one */
     uint64_t first_ns, last_ns;      /* of them */
@@ -96,6 +97,7 @@ static void put_count(struct ctf *ctf, const char *type, const char *name, uint6
 static const char *function_at(struct ctf *ctf, const struct perfile_space *space, uint64_t ip, bool returns)
 {
     const uint32_t position = pf_frames_resolve(&ctf->frames, space, ip, returns);
+    ctf->failed |= position == PF_NO_FRAME;
     const struct pf_frame_info *frame =
         position == PF_NO_FRAME ? NULL : pf_frames_at(&ctf->frames, pf_frames_function(&ctf->frames, position));
     return frame && frame->name ? frame->name : "";
@@ -308,6 +310,14 @@ static void put_event_class(struct ctf *ctf, const struct perfile_event *event)
     pf_put_string(ctf->out, "    };\n};\n");
 }
 
+/* Fields that cannot be read are left out, but not because memory ran out. */
+static int read_tracepoints(struct perfile_reader *reader, struct perfile_error *error)
+{
+    const struct perfile_tracing *tracing;
+    const int result = perfile_tracing_get(reader, &tracing, error);
+    return result == PERFILE_ERROR_MEMORY ? result : 0;
+}
+
 /* A stream describes its events in its records. */
 static int read_all(struct perfile_reader *reader, struct perfile_error *error)
 {
@@ -316,7 +326,7 @@ static int read_all(struct perfile_reader *reader, struct perfile_error *error)
     if (perfile_reader_file(reader)->mode == PERFILE_MODE_PIPE)
         while ((result = perfile_reader_next(reader, &record, error)) > 0)
             ;
-    return result;
+    return result < 0 ? result : read_tracepoints(reader, error);
 }
 
 static int write_metadata(struct perfile_reader *reader, const struct perfile_output_options *options,
@@ -388,7 +398,7 @@ static int put_samples(struct ctf *ctf, struct perfile_error *error)
     int result;
     ctf->item = &item;
     while ((result = pf_delivery_next(ctf->samples.delivery, &item, error)) > 0)
-        if (item.is_sample && item.event)
+        if (item.is_sample && item.event && !ctf->failed)
             put_sample(ctf);
     if (result < 0)
         return result;
@@ -397,7 +407,7 @@ static int put_samples(struct ctf *ctf, struct perfile_error *error)
     snprintf(text, sizeof(text), "%" PRIu64 " samples come too late: they have the time of those before", ctf->late);
     if (ctf->late && symbols->note)
         symbols->note(symbols->note_context, text);
-    return ctf->packet.failed ? pf_fail_memory(error, "ctf") : 0;
+    return ctf->packet.failed || ctf->failed ? pf_fail_memory(error, "ctf") : 0;
 }
 
 static int write_stream(struct perfile_reader *reader, const struct perfile_output_options *options,
@@ -408,7 +418,9 @@ static int write_stream(struct perfile_reader *reader, const struct perfile_outp
     struct pf_find_options find = pf_find_options_of(options->symbols, allocator);
     const struct pf_delivery_options how = pf_delivery_options_of(options, &find);
     const struct pf_frames_options frames = {.joins_unnamed = true};
-    int result = pf_named_samples_open(&ctf.samples, reader, &how, &find, error);
+    int result = read_tracepoints(reader, error);
+    if (result == 0)
+        result = pf_named_samples_open(&ctf.samples, reader, &how, &find, error);
     if (result == 0) {
         pf_frames_open(&ctf.frames, ctf.samples.symbols, &frames, allocator);
         result = pf_text_open(&ctf.packet, allocator, NULL, NULL) == 0 ? put_samples(&ctf, error)
