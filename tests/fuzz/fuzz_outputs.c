@@ -36,6 +36,7 @@ static const struct member filter_members[] = {
     MEMBER(filter, events, TEXT, 0, "cycles|cpu-clock|sched:*|x"),
     MEMBER(filter, off_cpu, TEXT, 0, "blocked|all|both|wakers|x"),
     MEMBER(filter, calls, TEXT, 0, "each|stacks|x"),
+    MEMBER(filter, stitches_calls, YES, 0, NULL),
 };
 static const struct member flame_members[] = {
     MEMBER(flame_options, by, TEXT, 0, "mem,dso|comm|tid|pid,cpu|time,cpu,pid|x"),
