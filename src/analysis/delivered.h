@@ -32,9 +32,8 @@ struct pf_delivered {
     const char *comm;                         /* interned: equal names are equal pointers */
     const struct perfile_space *kernel_space; /* NULL: nothing is mapped, or maps are not followed */
     const struct perfile_space *user_space;
-    struct perfile_u64s
-        user_chain;           /* the user part of the callchain, when it came later; follows sample.callchain. Of a
-                                       call stack of the branch hardware: callers that follow it (stitching.h) */
+    /* follows sample.callchain: the user part, when it came later, or callers beyond the branches (stitching.h) */
+    struct perfile_u64s user_chain;
     const struct pf_off *off; /* the time off CPU that the sample stands for; NULL: another sample */
     struct pf_traced traced;  /* zeros: the sample is not of a trace */
     uint32_t parallelism;     /* threads that ran at its time: see pf_delivery_options; 1: not counted */
