@@ -221,7 +221,6 @@ static void close_io(void *state)
     const struct perfile_allocator *allocator = io->gathered.table->allocator;
     pf_block_io_close(&io->blocks);
     pf_free(allocator, io->sums, io->capacity * sizeof(*io->sums));
-    pf_gathered_close(&io->gathered);
 }
 
 static void notes(void *state, pf_on_note *notify, void *context)

@@ -13,11 +13,6 @@ int pf_gathered_open(struct pf_gathered *gathered, struct perfile_table *table, 
     return result;
 }
 
-void pf_gathered_close(struct pf_gathered *gathered)
-{
-    pf_delivery_close(gathered->delivery);
-}
-
 bool pf_gathered_read(struct pf_gathered *gathered, bool (*take)(void *state, const struct pf_delivered *item),
                       void *state)
 {

@@ -7,15 +7,14 @@
 #include "analysis/stats.h"
 #include "view/view.h"
 
-/* To be the first member of a view's state. All zeros may be closed, too. */
+/* To be the first member of a view's state. */
 struct pf_gathered {
     struct perfile_table *table;
-    struct pf_delivery *delivery;
+    struct pf_delivery *delivery; /* that the table closes */
     struct pf_delivered item;
 };
 
 int pf_gathered_open(struct pf_gathered *gathered, struct perfile_table *table, struct perfile_error *error);
-void pf_gathered_close(struct pf_gathered *gathered);
 /* Reads all, for table->all: `take` is called for each item; false: out of memory. False: it was done before. */
 bool pf_gathered_read(struct pf_gathered *gathered, bool (*take)(void *state, const struct pf_delivered *item),
                       void *state);

@@ -62,9 +62,7 @@ static int open_view(struct perfile_table *table, void *state, struct perfile_er
 
 static void close_view(void *state)
 {
-    struct kvm *view = state;
-    pf_kvm_close(&view->kvm);
-    pf_gathered_close(&view->gathered);
+    pf_kvm_close(&((struct kvm *)state)->kvm);
 }
 
 static void notes(void *state, pf_on_note *notify, void *context)

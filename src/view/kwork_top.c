@@ -67,9 +67,7 @@ static int open_top(struct perfile_table *table, void *state, struct perfile_err
 
 static void close_top(void *state)
 {
-    struct kwork_top *top = state;
-    pf_kwork_top_close(&top->top);
-    pf_gathered_close(&top->gathered);
+    pf_kwork_top_close(&((struct kwork_top *)state)->top);
 }
 
 static void notes(void *state, pf_on_note *notify, void *context)

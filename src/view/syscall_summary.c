@@ -167,7 +167,6 @@ static void close_summary(void *state)
     struct summary *summary = state;
     pf_syscall_stats_close(&summary->stats);
     pf_syscalls_close(&summary->syscalls);
-    pf_gathered_close(&summary->gathered);
 }
 
 static void notes(void *state, pf_on_note *notify, void *context)

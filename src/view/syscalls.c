@@ -230,7 +230,6 @@ static void close_calls(void *state)
     pf_ahead_close(&calls->ahead);
     pf_text_close(&calls->text);
     pf_syscalls_close(&calls->syscalls);
-    pf_gathered_close(&calls->gathered);
 }
 
 static void losses(const void *state, struct perfile_losses *losses)

@@ -512,6 +512,7 @@ void perfile_table_close(struct perfile_table *table)
         return;
     if (table->view && table->state && table->view->close)
         table->view->close(table->state);
+    pf_delivery_close(table->delivery);
     if (table->view)
         pf_free(table->allocator, table->state, table->view->state_bytes);
     for (size_t i = 0; i < table->column_count; i++) {

@@ -112,7 +112,7 @@ struct perfile_table {
     const struct perfile_output_options *verb; /* that the table is an output of, or NULL */
     struct pf_all_rows all;
     const struct pf_profile *profile; /* what the view reads, which it sets, or NULL; the same: */
-    const struct pf_delivery *delivery;
+    struct pf_delivery *delivery;     /* which the table closes */
     struct pf_watch watch; /* its allocator is that of the table */
     const struct perfile_allocator *allocator;
     const struct perfile_allocator *lasting; /* of what outlives the table */
