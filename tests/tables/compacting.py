@@ -111,7 +111,7 @@ def check_open_folder(compacting):
     compacting.again()
     folder = next((compacting.work / 'frames').iterdir())
     names, opened = sorted(os.listdir(folder)), os.open(folder, os.O_RDONLY)
-    compacting.compact(STOP_AFTER='1')
+    compacting.compact(STOP_AFTER_EXCHANGE='1')
     expect('the first folder is not replaced', sorted(os.listdir(folder)) != names)
     expect('files of the old folder are removed at once', sorted(os.listdir(opened)) == names)
     os.close(opened)
@@ -120,7 +120,7 @@ def check_open_folder(compacting):
 def check_late(compacting):
     """Where there are no locks, someone may have added a recording to a folder after it was replaced: it is not lost."""
     compacting.again()
-    compacting.compact(STOP_AFTER=str(len(TABLES)))  # samples are the last
+    compacting.compact(STOP_AFTER_EXCHANGE=str(len(TABLES)))  # samples are the last
     folder, = (compacting.work / 'samples').iterdir()
     old = compacting.work / '_perfile/joining' / folder.relative_to(compacting.work)
     expect('samples were not replaced', old.exists() and len(list(folder.iterdir())) < len(list(old.iterdir())))

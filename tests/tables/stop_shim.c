@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Preloaded into the command by compacting.py: it is killed before its STOP_AT'th call that changes a file or a folder,
- * or after its STOP_BEHIND'th exchange of folders, and does not wait. NO_EXCHANGE: the file system has no exchange of
- * names.
+ * or after its STOP_AFTER_EXCHANGE'th exchange of folders, and does not wait. NO_EXCHANGE: the file system has no
+ * exchange of names.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -102,6 +102,6 @@ long syscall(long number, ...)
     }
     result = OWN(syscall)(number, a[0], a[1], a[2], a[3], a[4], a[5]);
     if (number == SYS_renameat2)
-        count(&exchanges, "STOP_BEHIND");
+        count(&exchanges, "STOP_AFTER_EXCHANGE");
     return result;
 }
