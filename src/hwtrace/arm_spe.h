@@ -34,11 +34,11 @@ enum pf_spe_kind {
     PF_SPE_KINDS
 };
 
-/* ---- finding packets ----------------------------------------------------------------------------------------------- */
+/* ---- finding packets --------------------------------------------------------------------------------------------- */
 
 /*
- * Finds packets of Arm SPE: each header, of one byte or two, has a class, by its last byte. It is inlined in the decoder,
- * which reads some ten packets for a sample.
+ * Finds packets of Arm SPE: each header, of one byte or two, has a class, by its last byte. It is inlined in the
+ * decoder, which reads some ten packets for a sample.
  */
 enum pf_spe_class {
     PF_SPE_CLASS_NONE, /* a header that Arm SPE does not define */

@@ -127,8 +127,7 @@ static bool passes(const struct syscalls *calls, const struct pf_syscall_call *c
     return !events->minimum_ns || (call->entered && call->left && call->end - call->start > events->minimum_ns);
 }
 
-static void put_in_row(const struct syscalls *calls, const struct pf_syscall_call *call, size_t thread,
-                       struct row *row)
+static void put_in_row(const struct syscalls *calls, const struct pf_syscall_call *call, size_t thread, struct row *row)
 {
     const struct pf_syscall_thread *of = &calls->syscalls.threads[thread];
     *row = (struct row){.call = *call, .pid = of->pid, .tid = of->tid, .comm = of->comm, .cgroup = of->cgroup};

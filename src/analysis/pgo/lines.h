@@ -97,7 +97,7 @@ int pf_pgo_lines_open(const struct pf_pgo_lines_request *request, struct perfile
                       struct perfile_error *error);
 void pf_pgo_lines_close(struct pf_pgo_lines *lines);
 
-/* ---- lines_tree.c: how counts are added up; lines.c knows what ---------------------------------------------------- */
+/* ---- lines_tree.c: how counts are added up; lines.c knows what --------------------------------------------------- */
 
 void pf_pgo_lines_make(struct pf_pgo_lines *lines, const struct perfile_allocator *allocator);
 /*

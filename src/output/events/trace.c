@@ -19,13 +19,13 @@ struct trace {
     struct pf_delivery *delivery;
     struct pf_profile *profile;             /* of which the delivery is; NULL: nothing is asked of symbols */
     const struct pf_profile_sample *sample; /* of the event in hand; NULL: see above */
-    struct pf_delivered item; /* in hand */
+    struct pf_delivered item;               /* in hand */
     struct pf_syscalls syscalls;
     struct pf_syscall_stats stats;
     struct pf_trace_printer printer;
     struct pf_trace_lines *piece; /* of the lines that other threads print; NULL: lines are printed here */
-    uint32_t pending;    /* the thread that was the last to enter a call; UINT32_MAX: none */
-    bool *is_pending;    /* of threads: the line of the open call was not printed */
+    uint32_t pending;             /* the thread that was the last to enter a call; UINT32_MAX: none */
+    bool *is_pending;             /* of threads: the line of the open call was not printed */
     size_t pending_capacity;
     struct pf_map listed; /* index of an event to its tracepoint, if it has lines; else 0 */
     uint64_t last_time;
@@ -534,7 +534,10 @@ static int put_in_pieces(struct trace *trace, struct perfile_error *error)
     return result;
 }
 
-/* Lines of tracepoints and callchains are printed where they are read; of a stream the next record may be long in coming. */
+/*
+ * Lines of tracepoints and callchains are printed where they are read; of a stream the next record may be long in
+ * coming.
+ */
 static bool goes_in_pieces(const struct trace *trace)
 {
     return trace->options->threads > 1 && trace->has_lines && !trace->profile && !trace->options->events->events &&
@@ -640,8 +643,9 @@ static int write_trace(struct perfile_reader *reader, const struct perfile_outpu
                           .pending = UINT32_MAX,
                           .has_lines = !(flags & PERFILE_EVENTS_SUMMARY),
                           .has_summary = flags & (PERFILE_EVENTS_SUMMARY | PERFILE_EVENTS_WITH_SUMMARY)};
-    int result =
-        pf_trace_printer_open(&trace.printer, out, flags, options->allocator) ? 0 : pf_fail_memory(error, "system calls");
+    int result = 0;
+    if (!pf_trace_printer_open(&trace.printer, out, flags, options->allocator))
+        result = pf_fail_memory(error, "system calls");
     if (result == 0)
         result = open_trace(&trace, reader, error);
     if (result == 0)
