@@ -79,7 +79,7 @@ function date(module, path, content) {
 }
 
 /* Bytes that are read at once by what reads on, at first and later: each slice is a question to another process of the browser. */
-const FIRST_AHEAD = 1 << 18, MAX_AHEAD = 1 << 23
+const FIRST_AHEAD = 1 << 18, MAX_AHEAD = 1 << 22
 const EIO = 29
 
 /** Reads of a Blob, in slices. `progress` is called with the end of what was read, and the size. */
@@ -102,6 +102,7 @@ function slices(blob, FS, progress) {
             if (position < from || end > from + kept.byteLength) {
                 const readsOn = position >= from && position <= from + kept.byteLength
                 ahead = readsOn ? Math.min(2 * ahead, MAX_AHEAD) : FIRST_AHEAD
+                kept.transfer?.(0) // otherwise the memory of many of them waits for the next garbage collection
                 kept = load(position, readsOn ? Math.max(end, position + ahead) : end)
                 from = position
                 progress?.(from + kept.byteLength, blob.size)
