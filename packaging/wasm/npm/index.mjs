@@ -102,7 +102,6 @@ function slices(blob, FS, progress) {
             if (position < from || end > from + kept.byteLength) {
                 const readsOn = position >= from && position <= from + kept.byteLength
                 ahead = readsOn ? Math.min(2 * ahead, MAX_AHEAD) : FIRST_AHEAD
-                kept.transfer?.(0) // otherwise the memory of many of them waits for the next garbage collection
                 kept = load(position, readsOn ? Math.max(end, position + ahead) : end)
                 from = position
                 progress?.(from + kept.byteLength, blob.size)
