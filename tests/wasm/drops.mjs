@@ -130,7 +130,7 @@ await testNames(page);
 await testChanging(page);
 await testSecond(page);
 await testCancel(page);
-if (page.tell) await testFolders(await fresh());
+if (!/firefox/.test(findBrowser())) await testFolders(await fresh()); // its drivers drop nothing
 for (const { errors } of pages) equal("errors", errors, []);
 await browser.close();
 rmSync(folder, { recursive: true });
