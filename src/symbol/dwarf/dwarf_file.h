@@ -29,7 +29,8 @@ bool pf_dwarf_file_use_alternate(struct pf_dwarf_file *file, const struct pf_dwa
 
 /*
  * libdw ends the process when out of memory, unless its handler jumps out; and a handler has no arguments, not
- * even for its file. While a file is read, `here` is where it jumps to; NULL: no file is read.
+ * even for its file. While a file is read, `here` is where it jumps to; NULL: no file is read. Some of its functions, and
+ * libelf, answer instead that something is absent: errno is then ENOMEM, if it was 0 before.
  */
 void pf_dwarf_way_out(jmp_buf *here);
 /* The handler itself, of the type Dwarf_OOM. */

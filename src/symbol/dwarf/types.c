@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "symbol/dwarf/types.h"
 
+#include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -22,6 +23,7 @@ static int read_file(struct pf_types *types, const struct pf_types_files *files,
         return pf_fail_memory(error, "types");
     }
     pf_dwarf_way_out(&here);
+    errno = 0;
     int result = pf_dwarf_file_open(&types->file, files->debug, error);
     if (result == 0 && files->alternate &&
         (pf_dwarf_file_open(&types->alternate, files->alternate, NULL) < 0 ||
@@ -32,6 +34,7 @@ static int read_file(struct pf_types *types, const struct pf_types_files *files,
         result = pf_types_read_units(types) ? 0 : pf_fail_memory(error, "types");
     }
     pf_dwarf_way_out(NULL);
+    (void)pf_memory_note_failure(types->allocator);
     return result;
 }
 
@@ -106,8 +109,10 @@ static bool read_function(struct pf_types *types, struct pf_types_function *func
         return false;
     }
     pf_dwarf_way_out(&here);
+    errno = 0;
     const bool enough = pf_types_read_function(types, function);
     pf_dwarf_way_out(NULL);
+    (void)pf_memory_note_failure(types->allocator);
     return enough;
 }
 
@@ -224,8 +229,10 @@ void pf_types_find(struct pf_types *types, struct pf_types_function *function, u
         return;
     }
     pf_dwarf_way_out(&here);
+    errno = 0;
     find_fused(types, function, address, &effect, use);
     pf_dwarf_way_out(NULL);
+    (void)pf_memory_note_failure(types->allocator);
 }
 
 const char *pf_type_reason_name(unsigned reason, const char **doc)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Types and their members, each made when it is first asked for. */
 #include <dwarf.h>
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -273,10 +274,12 @@ size_t pf_type_members(struct pf_types *types, const struct pf_type *type, const
         return 0;
     }
     pf_dwarf_way_out(&here);
+    errno = 0;
     const size_t count = members_of(types, type, members);
     for (size_t i = 0; i < count; i++)
         (void)pf_types_named(types, (const struct pf_type_node *)(*members)[i].type);
     pf_dwarf_way_out(NULL);
+    (void)pf_memory_note_failure(types->allocator);
     return count;
 }
 
