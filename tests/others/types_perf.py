@@ -3,7 +3,7 @@
 """Types of data beside perf's: types_perf.py [--all] [--verbose] PERFILE ASSEMBLE PERF COUNT NAME PROGRAM [ARGUMENT...]
 
 A recording with COUNT samples is assembled: of the accesses to memory in a traced run of PROGRAM (by valgrind's tool lackey,
-as few machines can record samples of memory), or, with --all, of its instructions that access memory, at equal distances.
+as few machines can record samples of memory), or, with --all, of instructions in all parts of it.
 PERF is the command of perf, which must see PROGRAM and the temporary folder (TMPDIR) by the same paths as this process.
 
 A row of a table goes to stdout: the number of samples, the shares in percent whose type is known by perf and by perfile, then
@@ -38,6 +38,7 @@ KERNEL_MAP = ('record MMAP misc=1 pid=-1 tid=0 addr=0x%x len=0x%x pgoff=0xffffff
 SAMPLE = 'sample misc=%d ip=0x%x pid=7 tid=7 time=%d period=1 addr=0x%x weight=%d data_src=0x%x\n'
 LOAD, STORE = 0x68100142, 0x68100144
 ACCESS = re.compile(rb'^ ([LSM]) ([0-9a-f]+),(\d+)')
+IN_A_ROW = 50
 JUDGED = 'only perf', 'other'
 
 
@@ -89,9 +90,11 @@ def accessing(program):
 
 
 def everywhere(program, image, count):
+    """Some in a row of few functions, as perf runs objdump for each function."""
     addresses = list(accessing(program))
-    step = max(1, len(addresses) // count)
-    return [(base_of(image) + address, 0, LOAD) for address in addresses[::step][:count]]
+    step = max(IN_A_ROW, len(addresses) * IN_A_ROW // count)
+    chosen = [address for at in range(0, len(addresses), step) for address in addresses[at:at + IN_A_ROW]]
+    return [(base_of(image) + address, 0, LOAD) for address in chosen[:count]]
 
 
 def assembled(assemble, program, image, accesses, folder):
