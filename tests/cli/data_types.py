@@ -55,6 +55,7 @@ def check(perfile, assemble, machine, folder):
     make(assemble, program, addresses, recording)
     parts += [f'report --sort {keys}:\n' + run('report', '--format', 'csv', '--sort', keys) for keys in REPORTS]
     parts += [f'annotate {options}:\n' + run('annotate', *options) for options in TABLES]
+    run('diff', '--sort', 'typeoff', recording)  # tags of profiles, which are closed with these
     parts.append(run('table', 'types', '--format', 'csv', '--columns', '+reason'))
     return '\n'.join(parts)
 

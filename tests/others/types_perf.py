@@ -81,7 +81,7 @@ def traced(program, arguments, image, count, folder):
 
 def accessing(program):
     """The addresses of its instructions that have an operand in memory."""
-    code = subprocess.Popen(['objdump', '-d', '--no-show-raw-insn', '-M', 'intel', '-j', '.text', program],
+    code = subprocess.Popen([os.environ.get('OBJDUMP', 'objdump'), '-d', '--no-show-raw-insn', '-M', 'intel', '-j', '.text', program],
                             stdout=subprocess.PIPE, text=True)
     for line in code.stdout:
         parts = line.split('\t')

@@ -595,10 +595,10 @@ static int read_all(struct reading *r, struct perfile_reader *reader, struct per
         pf_tree_close(&r->tree);
         discard_rows(r);
     }
+    pf_tags_close(r->tags); /* what it read of files is of the profile's symbols */
     pf_profile_close(r->profile);
     pf_map_close(&r->events);
     pf_map_close(&r->texts);
-    pf_tags_close(r->tags);
     pf_free(r->aggregate->allocator, r->tag_of, r->tag_capacity * sizeof(*r->tag_of));
     pf_free(r->aggregate->allocator, r->seen, r->seen_capacity * sizeof(*r->seen));
     pf_free(r->aggregate->allocator, r->sums, r->sum_capacity * sizeof(*r->sums));
