@@ -595,7 +595,7 @@ static int read_all(struct reading *r, struct perfile_reader *reader, struct per
         pf_tree_close(&r->tree);
         discard_rows(r);
     }
-    pf_tags_close(r->tags); /* what it read of files is of the profile's symbols */
+    pf_tags_close(r->tags); /* it has code that the symbols of the profile read */
     pf_profile_close(r->profile);
     pf_map_close(&r->events);
     pf_map_close(&r->texts);
