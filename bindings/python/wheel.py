@@ -12,7 +12,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 DOCUMENTS, COMMON = pathlib.Path('/usr/share/doc'), pathlib.Path('/usr/share/common-licenses')
 OURS = 'libperfile.so', 'libperfile-analysis.so'
 # what PEP 600 lets wheels use of the system, as far as these libraries do
-SYSTEM = re.compile(r'(linux-vdso|ld-linux.*|libc|libm|libdl|librt|libpthread|libgcc_s|libstdc\+\+)\.so(\.\d+)*$')
+SYSTEM = re.compile(r'(linux-vdso\.so\.1|ld-linux.*|libc\.so\.6|libm\.so\.6|libdl\.so\.2|librt\.so\.1|libpthread\.so\.0|libgcc_s\.so\.1|libstdc\+\+\.so\.6)$')
 
 
 def run(*command):

@@ -15,6 +15,11 @@ print(sum(function.module != 2**32 - 1 for function in perfile.open({recording!r
 print(sorted({{line.split()[-1] for line in open('/proc/self/maps') if 'libperfile' in line or 'libdw' in line}}))
 '''
 SKIP = 77
+# What PEP 600 lets a wheel use, as far as programs without windows do; the loader comes with it.
+SYSTEM = {'libgcc_s.so.1', 'libstdc++.so.6', 'libm.so.6', 'libdl.so.2', 'librt.so.1', 'libc.so.6', 'libpthread.so.0', 'libutil.so.1', 'libresolv.so.2'}
+PRIVATE = {'_dist_code', '_length_code', '_tr_align', '_tr_flush_block', '_tr_init', '_tr_stored_block', 'inflate_fast', 'inflate_table', 'zcalloc', 'zcfree',
+           'z_errmsg', 'gz_error'}  # of zlib
+MACHINES = {'x86_64': 'X86-64', 'aarch64': 'AArch64', 'i686': 'Intel 80386', 's390x': 'IBM S/390', 'riscv64': 'RISC-V'}
 
 
 def run(*command):
@@ -39,6 +44,33 @@ def check_licences(archive):
     metadata = email.message_from_bytes(archive.read(next(name for name in names if name.endswith('.dist-info/METADATA'))))
     if metadata['Metadata-Version'] != '2.4' or sorted(metadata.get_all('License-File')) != sorted(texts):
         sys.exit(f'METADATA: {metadata}')
+
+
+def check_policy(archive, wheel, folder):
+    """What auditwheel asks of manylinux_2_Y (PEP 600): of other libraries, only those that every system has; of their symbols only versions
+    of the C library up to 2.Y, and none that are theirs alone; objects of the machine, without executable stacks and paths."""
+    newest, machine = re.search(r'manylinux_2_(\d+)_(\w+)\.whl$', wheel.name).groups()
+    held = {pathlib.Path(name).name: archive.extract(name, folder) for name in archive.namelist() if re.match(r'perfile/libraries/lib', name)}
+    found = set()
+    for name, path in held.items():
+        header, dynamic, versions, segments, symbols = (run('readelf', option, path).stdout for option in ('-hW', '-dW', '-VW', '-lW', '--dyn-syms'))
+        needed = set(re.findall(r'\(NEEDED\).*\[(.+)\]', dynamic)) - set(held)
+        families = {(file, *re.match(r'([A-Z]+)_([\d.]+)$', version).groups()) for file, part in re.findall(r'File: (\S+)((?:.|\n)*?)(?=Version: |\Z)', versions)
+                    if file not in held for version in re.findall(r'Name: (\S+)', part)}
+        numbers = [tuple(map(int, number.split('.'))) for _, family, number in families if family == 'GLIBC']
+        undefined = set(re.findall(r' UND (\w+)', symbols))
+        found |= set(numbers)
+        wrong = [f'needs {sorted(needed - SYSTEM)}'] * bool({one for one in needed - SYSTEM if not one.startswith('ld-linux')})
+        wrong += [f'versions {sorted(families)}'] * (any(family != 'GLIBC' for _, family, _ in families) or max(numbers) > (2, int(newest)))
+        paths = re.findall(r'(?:RPATH|RUNPATH).*\[([^]:]*)', dynamic)
+        wrong += ['has a path of this machine'] * any(not path.startswith('$ORIGIN') for path in paths)
+        wrong += ['has an executable stack'] * bool(re.search(r'GNU_STACK.* RWE ', segments))
+        wrong += [f'is of another machine than {machine}'] * (MACHINES.get(machine, machine) not in header)
+        wrong += [f'uses what is private: {undefined & PRIVATE}'] * bool(undefined & PRIVATE)
+        if wrong:
+            sys.exit(f'{name}: {", ".join(wrong)}')
+    if max(found)[:2] != (2, int(newest)):
+        sys.exit(f'the name says 2.{newest}, the libraries need {max(found)}')
 
 
 def check_without_dpkg(folder):
@@ -73,6 +105,7 @@ def main():
         with zipfile.ZipFile(wheel) as archive:
             names = archive.namelist()
             check_licences(archive)
+            check_policy(archive, wheel, folder / 'policy')
         if any(re.match(r'perfile/libraries/lib(c|m|pthread|stdc\+\+)\.', one) for one in names):
             sys.exit(f'libraries of the system are in it: {names}')
         python = folder / 'venv/bin/python'
