@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # shellcheck shell=bash
-# Libraries compiled from Debian's sources, for systems of which Debian has no packages: build.sh of wasm and windows.
+# Libraries compiled from Debian's sources, for systems of which Debian has no packages: build.sh of wasm, windows and static.
 # It is read by a script that has set
 #   tree      the checkout
 #   folder    where sources are unpacked, in sources/
@@ -15,11 +15,11 @@ say()
     printf '== %s\n' "$*"
 }
 
-# The sources of packages, unpacked in $folder/sources/NAME-VERSION: apt-get brings them from where the packages of this
-# machine come from.
+# The sources of packages with the patches of Debian, some of which close holes, in $folder/sources/NAME-VERSION: apt-get brings them from
+# where the packages of this machine come from.
 fetch()
 {
-    local options package archive lists=$folder/apt
+    local options package lists=$folder/apt
 
     mkdir -p "$lists/parts" "$lists/lists/partial" "$folder/sources"
     cat /etc/apt/sources.list.d/*.sources 2>/dev/null | sed 's/^Types: deb$/Types: deb-src/' >"$lists/parts/all.sources" || true
@@ -31,8 +31,9 @@ fetch()
     for package in "$@"; do
         fetch_one "$package"
     done
-    for archive in *.orig.tar.gz *.orig.tar.xz *.orig.tar.bz2; do
-        [ ! -e "$archive" ] || tar -xf "$archive"
+    find . -mindepth 1 -maxdepth 1 -type d -exec rm -rf {} +
+    for package in *.dsc; do
+        dpkg-source --no-copy --no-check -x "$package" >/dev/null
     done
     cd "$folder"
 }
@@ -94,10 +95,10 @@ make_zstd()
 {
     local from
 
-    from=$(unpacked zstd)
+    from=$(unpacked libzstd)
     (cd "$from/lib" && ls common/*.c compress/*.c decompress/*.c) | small='compress/*' archive libzstd "$from/lib" -DZSTD_DISABLE_ASM "-I$from/lib"
     cp -p "$from"/lib/zstd.h "$from"/lib/zstd_errors.h "$prefix/include"
-    describe libzstd "$(basename "$from" | sed 's/zstd-//')" zstd
+    describe libzstd "$(basename "$from" | sed 's/libzstd-//; s/+.*//')" zstd
 }
 
 # Without the parts that know machines and processes: see packaging/elfutils.
@@ -132,18 +133,18 @@ make_lzma()
 {
     local code
 
-    code=$(unpacked xz)src/liblzma
+    code=$(unpacked xz-utils)src/liblzma
     cp -pr "$code/api/lzma" "$code/api/lzma.h" "$prefix/include"
     printf '%s.c\n' check/{check,crc32_table,crc32_fast,crc64_table,crc64_fast,sha256} lz/lz_decoder lzma/{lzma_decoder,lzma2_decoder} \
         simple/{simple_coder,simple_decoder,x86,arm,armthumb,arm64} \
         common/{common,block_decoder,block_header_decoder,block_util,filter_common,filter_decoder,filter_flags_decoder,index_hash} \
-        common/{stream_decoder,stream_flags_common,stream_flags_decoder,vli_decoder,vli_size} | sed "s|^|$code/|" |
+        common/{alone_decoder,stream_decoder,stream_flags_common,stream_flags_decoder,vli_decoder,vli_size} | sed "s|^|$code/|" |
         while read -r path; do [ ! -e "$path" ] || echo "${path#"$code/"}"; done |
         small='*' archive liblzma "$code" -DHAVE_STDBOOL_H -DHAVE_STDINT_H -DHAVE_INTTYPES_H -DHAVE_STRING_H -DHAVE_CHECK_CRC32 -DHAVE_CHECK_CRC64 \
             -DHAVE_CHECK_SHA256 -DHAVE_DECODERS -DHAVE_DECODER_LZMA2 -DHAVE_DECODER_X86 -DHAVE_DECODER_ARM -DHAVE_DECODER_ARMTHUMB -DHAVE_DECODER_ARM64 \
             -DTUKLIB_SYMBOL_PREFIX=lzma_ -DLZMA_API_STATIC -DPACKAGE_NAME='""' -DPACKAGE_BUGREPORT='""' -DPACKAGE_URL='""' \
             $(for part in . api check common delta lz lzma simple rangecoder ../common; do printf -- '-I%s/%s ' "$code" "$part"; done)
-    describe liblzma "$(basename "$(unpacked xz)" | sed 's/xz-utils-//; s/xz-//')" lzma
+    describe liblzma "$(basename "$(unpacked xz-utils)" | sed 's/xz-utils-//')" lzma
 }
 
 # In memory and for SELECT only. Its one file is made by scripts in Tcl.
@@ -172,7 +173,7 @@ parts()
 perfile|MIT|$tree/LICENSE
 elfutils (libelf, libdw)|LGPL-3.0-or-later or GPL-2.0-or-later|$(unpacked elfutils)COPYING-LGPLV3 $(unpacked elfutils)COPYING-GPLV2 $(unpacked elfutils)COPYING
 zlib|Zlib|$(unpacked zlib)README
-zstd|BSD-3-Clause|$(unpacked zstd)LICENSE
+zstd|BSD-3-Clause|$(unpacked libzstd)LICENSE
 libiberty (the demangler of C++)|GPL-2.0-or-later with the permission to link it with any program|$(unpacked libiberty)libiberty/cp-demangle.c
 END
 }
@@ -256,7 +257,7 @@ linked_again()
     chmod +x "$to/relink.sh"
     cp "$prefix"/lib/*.a "$to/prefix/lib"
     cp -r "$prefix/include" "$to/prefix"
-    cp sources/elfutils_*.orig.tar.* "$to/sources"
+    cp sources/elfutils_*.{orig,debian}.tar.* "$to/sources"
     rm -f "$to"/sources/*.asc
     cp -r "$tree/packaging/elfutils" "$tree/packaging/sources.sh" "$to/packaging"
     cp -r "$tree/src/platform/windows/posix" "$to/src/platform/windows"

@@ -59,7 +59,7 @@ objects_name()
 other_parts()
 {
     cat <<END
-xz (liblzma)|public domain|$(unpacked xz)COPYING
+xz (liblzma)|public domain|$(unpacked xz-utils)COPYING
 musl (regular expressions)|MIT|$(unpacked musl)COPYRIGHT
 mingw-w64 (the start of programs, and functions of C)|public domain, Zope Public License 2.1, MIT and BSD|/usr/share/doc/mingw-w64-common/copyright
 GCC (libgcc)|GPL-3.0-or-later with the GCC Runtime Library Exception 3.1|/usr/share/doc/gcc-mingw-w64-base/copyright

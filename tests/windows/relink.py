@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""A user of perfile for Windows or WebAssembly can link it with another elfutils: relink.py PERFILE FOLDER PROGRAM
+"""A user of perfile for another system can link it with another elfutils: relink.py PERFILE FOLDER PROGRAM
 
-FOLDER is what ./dev windows or ./dev wasm makes, PROGRAM perfile.exe or perfile.js. The archive of objects is unpacked elsewhere, a text of
+FOLDER is what ./dev windows, ./dev wasm or ./dev static makes, PROGRAM perfile.exe, perfile.js or perfile. The archive of objects is unpacked elsewhere, a text of
 elfutils is changed, and the program is linked again: it has that text, and reads symbols as PERFILE does.
 """
 import os, pathlib, shutil, subprocess, sys, tarfile, tempfile
@@ -16,10 +16,14 @@ SKIPPED = 77
 OLD, NEW = b'"unknown error"', b'"no such error in a changed elfutils"'
 
 
-def find_runner(program):
+def find_tools(built, program):
+    """The compiler, and what runs the program."""
     if program.endswith('.js'):
-        return shutil.which('node')
-    return shutil.which('wine64') or shutil.which('/usr/lib/wine/wine64') or shutil.which('wine')
+        return 'emcc', shutil.which('node')
+    if not program.endswith('.exe'):
+        machine = built.name.split('-')[1]
+        return f'{machine}-linux-gnu-gcc', shutil.which(f'qemu-{machine}-static')
+    return 'x86_64-w64-mingw32-gcc-posix', shutil.which('wine64') or shutil.which('/usr/lib/wine/wine64') or shutil.which('wine')
 
 
 def unpack(archive, folder):
@@ -51,7 +55,7 @@ def run_program(runner, program, package, words, folder):
         words = [program, *words]
     done = subprocess.run([runner, *map(str, words)], cwd=folder, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                           check=False)
-    if program.suffix != '.js':  # what Wine started goes on, in its prefix
+    if program.suffix == '.exe':  # what Wine started goes on, in its prefix
         subprocess.run([shutil.which('wineserver') or '/usr/lib/wine/wineserver64', '-kw'], env=environment, check=False)
     return done.stdout
 
@@ -59,8 +63,7 @@ def run_program(runner, program, package, words, folder):
 def main():
     hermetic.settle()
     perfile, built, name = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2]).resolve(), sys.argv[3]
-    archives, runner = sorted(built.glob('perfile-*-objects.tar.xz')), find_runner(name)
-    compiler = 'emcc' if name.endswith('.js') else 'x86_64-w64-mingw32-gcc-posix'
+    archives, (compiler, runner) = sorted(built.glob('perfile-*-objects.tar.xz')), find_tools(built, name)
     missing = None if archives else f'{built.name} has no objects'
     missing = missing or next((f'{what} is missing' for what, found in ((compiler, shutil.which(compiler)), ('what runs it', runner)) if not found), None)
     if missing:
