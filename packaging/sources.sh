@@ -174,8 +174,9 @@ perfile|MIT|$tree/LICENSE
 elfutils (libelf, libdw)|LGPL-3.0-or-later or GPL-2.0-or-later|$(unpacked elfutils)COPYING-LGPLV3 $(unpacked elfutils)COPYING-GPLV2 $(unpacked elfutils)COPYING
 zlib|Zlib|$(unpacked zlib)README
 zstd|BSD-3-Clause|$(unpacked libzstd)LICENSE
-libiberty (the demangler of C++)|GPL-2.0-or-later with the permission to link it with any program|$(unpacked libiberty)libiberty/cp-demangle.c
 END
+    [ ! -d "$(unpacked libiberty)" ] ||
+        echo "libiberty (the demangler of C++)|GPL-2.0-or-later with the permission to link it with any program|$(unpacked libiberty)libiberty/cp-demangle.c"
 }
 
 # notice FILE: the parts of what is built, with the texts of their licences. other_parts adds to them.

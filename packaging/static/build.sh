@@ -14,7 +14,7 @@ folder=$(cd "$2" && pwd)
 prefix=$folder/prefix
 jobs=${JOBS:-2}
 version=$(sed -n "s/^  version: '\(.*\)',/\1/p" "$tree/meson.build")
-name=perfile-$version-$machine-linux-static
+packed=perfile-$version-$machine-linux-static
 compiler=("$target-gcc" -isystem "$prefix/include") archiver=$target-ar
 SOURCE_DATE_EPOCH=$(git -C "$tree" log -1 --format=%ct 2>/dev/null || echo 0)
 export SOURCE_DATE_EPOCH
@@ -45,13 +45,13 @@ make_libarchive()
     local from
 
     from=$(unpacked libarchive)
-    mkdir -p "$folder/sources/libarchive-made"
-    cd "$folder/sources/libarchive-made"
+    mkdir -p "$folder/sources/made-libarchive"
+    cd "$folder/sources/made-libarchive"
     CPPFLAGS="-isystem $prefix/include" LDFLAGS="-L$prefix/lib" quietly libarchive "$from/configure" --host="$target" --disable-shared --without-xml2 \
         --without-expat --without-openssl --without-nettle --without-libb2 --without-lz4 --without-cng --without-iconv --disable-acl --disable-xattr \
         --disable-bsdtar --disable-bsdcat --disable-bsdcpio
     cd "$folder"
-    (cd "$from/libarchive" && ls *.c | grep -v windows) | archive libarchive "$from/libarchive" -DHAVE_CONFIG_H "-I$folder/sources/libarchive-made"
+    (cd "$from/libarchive" && printf '%s\n' *.c) | grep -v windows | archive libarchive "$from/libarchive" -DHAVE_CONFIG_H "-I$folder/sources/made-libarchive"
     cp -p "$from"/libarchive/archive.h "$from"/libarchive/archive_entry.h "$prefix/include"
 }
 
@@ -60,7 +60,7 @@ make_capstone()
     local from
 
     from=$(unpacked capstone)
-    (cd "$from" && ls *.c arch/*/*.c) | archive libcapstone "$from" "-I$from/include" -DCAPSTONE_USE_SYS_DYN_MEM \
+    (cd "$from" && printf '%s\n' *.c arch/*/*.c) | archive libcapstone "$from" "-I$from/include" -DCAPSTONE_USE_SYS_DYN_MEM \
         -DCAPSTONE_HAS_{ARM,ARM64,M68K,MIPS,POWERPC,SPARC,SYSZ,XCORE,X86,TMS320C64X,M680X,EVM}
     cp -pr "$from/include/capstone" "$prefix/include"
     describe capstone "$(basename "$from" | sed 's/capstone-//')" capstone
@@ -69,7 +69,7 @@ make_capstone()
 # With the terminals that the machine has descriptions of, in the folders where systems keep them.
 make_ncurses()
 {
-    local from made=$folder/sources/ncurses-made
+    local from made=$folder/sources/made-ncurses
 
     from=$(unpacked ncurses)
     say libncursesw
@@ -107,7 +107,7 @@ libraries()
 
 objects_name()
 {
-    echo "$name-objects${1:-}"
+    basename "$packed-objects.tar.xz" "${1:-}"
 }
 
 other_parts()
@@ -161,11 +161,11 @@ say "the command"
 cd "$folder/build"
 mapfile -t targets < <(static_targets)
 MESON_EXE_WRAPPER=qemu-$machine-static ninja -j "$jobs" --quiet "${targets[@]}"
-rm -rf "$name"
-mkdir "$name"
-notice "$name/NOTICE"
-pack_static "$tree" "$name" "$target-strip"
-mv "$name.tar.gz" "$folder"
-cp "$name/perfile" "$folder"
+rm -rf "$packed"
+mkdir "$packed"
+notice "$packed/NOTICE"
+pack_static "$tree" "$packed" "$target-strip"
+mv "$packed.tar.gz" "$folder"
+cp "$packed/perfile" "$folder"
 linked_again perfile
 note_commit
