@@ -36,7 +36,6 @@ void *ebl_openbackend(void *elf)
     return NULL;
 }
 
-#if !HAVE_DECL_RAWMEMCHR /* a C library without functions of GNU */
 void error(int status, int number, const char *format, ...)
 {
     (void)status;
@@ -44,4 +43,3 @@ void error(int status, int number, const char *format, ...)
     (void)format;
     __builtin_trap();
 }
-#endif
