@@ -74,6 +74,8 @@ package()
     cp "$folder/build/perfile.js" "$to/command.mjs"
     cp "$folder/build/perfile-query.js" "$to/query.mjs"
     sed 's/perfile-query\.wasm/query.wasm/g' -i "$to/query.mjs"
+    # pread and pwrite of Emscripten 3.1.6 use the lower 32 bits of an offset, with a sign
+    sed -E 's/(do(Read|Write)v\(stream, ?iov, ?iovcnt, ?)offset_low\)/\1offset_high*4294967296+(offset_low>>>0))/g' -i "$to/command.mjs" "$to/query.mjs"
     cp "$folder/build/perfile-query.wasm" "$to/query.wasm"
     cp "$folder/build/perfile.wasm" "$tree/LICENSE" "$to"
     notice "$to/NOTICE"
