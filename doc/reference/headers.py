@@ -72,6 +72,12 @@ def declared(text):
     return None
 
 
+def members(declaration):
+    """The names of a struct's members."""
+    body = re.sub(r'\(\*(\w+)\)\([^()]*\)', r'\1', COMMENT.sub('', declaration.text)).partition('{')[2]
+    return re.findall(r'(\w+)(?:\[[^]]*\])*\s*[;,]', body) if declaration.kind == 'struct' else []
+
+
 def read_header(path):
     header, section, comment, made, is_about_all = path.name, '', '', [], False
     groups, about = [], ''
@@ -125,6 +131,11 @@ def first_sentence(comment):
     """For lists: up to the first full stop, or the first paragraph."""
     text = re.sub(r'\s+', ' ', re.split(r'\n\s*\n|\n {2}', comment)[0]).strip()
     return re.match(r'(.*?[.:])(?: |$)', text + ' ')[1].rstrip('.:') if re.search(r'[.:]( |$)', text) else text
+
+
+def summary(comment):
+    """What a header is for, in a line: its first sentence, without the name of the header before it."""
+    return re.sub(r'^[\w/.]+: ', '', first_sentence(comment))
 
 
 def types_by_name(headers):

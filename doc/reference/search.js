@@ -1,20 +1,25 @@
 // SPDX-License-Identifier: MIT
-// Finds names that have all the words which are typed; `names` of names.js are [name, page, kind].
+// Finds what has all the words that are typed; `names` of names.js are [name, page, kind, words below it]. What has them in its name
+// comes before what has them in its text, and there the library before guides and verbs.
 'use strict';
 const most = 40;
 const root = document.body.dataset.root;
 const field = document.getElementById('search');
 const list = document.getElementById('found');
+const LATER = { section: 1, guide: 2, verb: 3 };
 
-function rank(name, words) {
-  const low = name.toLowerCase();
-  if (!words.every(word => low.includes(word)))
-    return -1;
-  return low === words[0] ? 0 : low.startsWith(words[0]) ? 1 : 2;
+function rank(name, kind, text, words) {
+  const low = name.toLowerCase(), last = low.slice(low.lastIndexOf('.') + 1);
+  if (words.every(word => low.includes(word)))
+    return low === words[0] ? 0 : last === words[0] ? 1 : low.startsWith(words[0]) ? 2 : 3;
+  const all = ` ${text} `;
+  if (words.every(word => all.includes(` ${word} `) || low.includes(word)))
+    return 4 + (LATER[kind] || 0);
+  return words.every(word => text.includes(word) || low.includes(word)) ? 8 + (LATER[kind] || 0) : -1;
 }
 
 function found(words) {
-  return names.map(([name, page, kind]) => ({ name, page, kind, rank: rank(name, words) }))
+  return names.map(([name, page, kind, text]) => ({ name, page, kind, rank: rank(name, kind, text, words) }))
     .filter(one => one.rank >= 0)
     .sort((a, b) => a.rank - b.rank || a.name.length - b.name.length);
 }
@@ -37,7 +42,7 @@ function show() {
     list.append(more);
   }
   if (words.length && !all.length)
-    list.append(Object.assign(document.createElement('li'), { textContent: 'nothing has this name' }));
+    list.append(Object.assign(document.createElement('li'), { textContent: 'nothing has these words' }));
   list.hidden = !words.length;
 }
 

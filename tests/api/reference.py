@@ -67,13 +67,13 @@ def try_site(folder, functions, types, constants):
     if made.returncode:
         sys.exit(made.stderr)
     names = json.loads((folder / 'names.js').read_text(encoding='utf-8')[len('const names = '):].rstrip(';\n'))
-    listed = {name: to for name, to, _ in names}
+    listed = {name: to for name, to, *_ in names}
     verbs = {path.stem.replace('-', ' ', 1) for path in MAN.glob('perfile*.1')}
     for name in sorted((functions | types | constants | verbs) - listed.keys()):
         wrong.append(f'the site does not list {name}')
     pages = {path.resolve(): Links(path) for path in folder.rglob('*.html')}
     pages[(folder / 'names.js').resolve()] = names_page = Links(folder / 'index.html')
-    names_page.links, names_page.path = [to for _, to, _ in names], folder / 'names.js'
+    names_page.links, names_page.path = [to for _, to, *_ in names], folder / 'names.js'
     for path, one in pages.items():
         for link in one.links:
             to, _, anchor = link.partition('#')
