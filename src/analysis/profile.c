@@ -465,7 +465,9 @@ int pf_profile_next(struct pf_profile *profile, const struct pf_profile_sample *
     *sample = &profile->sample;
     const int result =
         profile->blocks ? pf_blocks_next(profile->blocks, sample, &profile->totals, error) : next_alone(profile, error);
-    return PF_LIKELY(result > 0) ? result : end_samples(profile, result);
+    if (PF_LIKELY(result > 0) || result == PERFILE_ERROR_AGAIN)
+        return result;
+    return end_samples(profile, result);
 }
 
 void pf_profile_report_missing(const struct pf_profile *profile, pf_on_note *notify, void *context)
