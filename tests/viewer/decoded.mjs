@@ -640,6 +640,22 @@ function counted() {
     sample(2, 4000, 36, "u32:77,u32:1,u32:1,u32:0,u64:8192,zeros:4"), sample(2, 5000, 36, "u32:77,u32:1,u32:1,u32:0,u64:4096,zeros:4"),
     sample(2, 6000, 36, "u32:88,u32:0,u32:0,u32:0,u64:0xfffffffffffff000,zeros:4")].join("\n");
 }
+/* Of four processors: thread 7 runs from the start on, then 2, 3, 2, 1, 0 and 4 run for `step` each; idle tasks do not count. */
+function switched(step) {
+  const at = (n, tid) => `pid=${tid} tid=${tid} time=${1000 + n * step}`, on = (n, tid) => `record SWITCH misc=0 | ${at(n, tid)}`, off = (n, tid) => `record SWITCH misc=0x2000 | ${at(n, tid)}`;
+  return ['attr type=1 config=0 sample_type=IP|TID|TIME|PERIOD sample_id_all=1 context_switch=1 ids=1 name="cpu-clock"', "feature NRCPUS u32:4,u32:4",
+    'record COMM pid=7 tid=7 comm="A" | pid=7 tid=7 time=1', `sample misc=2 ip=1 ${at(0, 7)} period=1`, on(1, 8), on(2, 9), `record EXIT pid=9 tid=9 ppid=7 ptid=7 time=${1000 + 3 * step} | ${at(3, 9)}`,
+    off(4, 7), off(5, 8), on(5, 0), ...[11, 12, 13, 14, 15, 16].map(tid => on(6, tid)), `sample misc=2 ip=1 ${at(7, 11)} period=1`].join("\n");
+}
+function testParallelism() {
+  for (const step of [100000, 300000000]) {
+    const recording = assembled("switched", switched(step)), { data } = decode(pageOf(recording)), { from, width, threads } = data.parallelism;
+    const inPieces = [0, 1, 2, 3, 4, 5].map(n => threads[Math.floor((n + .5) * step / width)]), sum = threads.reduce((all, count, i) => all + count * Math.min(width, 6 * step - i * width), 0);
+    check(`${step}: threads that ran over time`, from === step && inPieces.join() === "2,3,2,1,0,4" && threads.length <= 4096, [from, width, ...inPieces]);
+    check(`${step}: threads that ran in all`, Math.abs(sum / step - 12) < .02, sum / step);
+    check(`${step}: a page of some threads has no curve`, decode(pageOf(recording, "--tid", "7")).data.parallelism === null, step);
+  }
+}
 function testCounters(recording) {
   const page = pageOf(recording), { data } = decode(page), { list, time, value } = data.lanes, scripts = [...page.matchAll(/<script>([\s\S]*?)<\/script>/g)];
   for (const [, script] of scripts) new Function(script); /* names that two files have are an error */
@@ -736,6 +752,7 @@ if (assemble)
 if (assemble) {
   await testEven();
   testCounters(assembled("counted", counted()));
+  testParallelism();
   for (const recording of inputs) await compareFolded(recording);
   const { data } = decode(pageOf(inputs.find(path => /clock/.test(path)))),
     joined = new Set([...data.threads.alike].map(i => data.strings[i]));

@@ -515,6 +515,18 @@ static void put_losses(struct writer *w, const struct pf_flame_times *times, uin
     end_part(&w->pack, "losses.count", times->loss_count);
 }
 
+/* When the first piece begins and how long each is, then the thousandfold of the threads that ran in each. */
+static void put_parallel(struct writer *w, const struct pf_flame_parallel *parallel, uint64_t first)
+{
+    if (!parallel->width || !parallel->count)
+        return;
+    put_step(&w->pack, &first, parallel->from);
+    put_number(&w->pack, parallel->width);
+    for (size_t i = 0; i < parallel->count; i++)
+        put_number(&w->pack, pf_flame_parallel_at(parallel, i));
+    end_part(&w->pack, "parallelism", parallel->count + 2);
+}
+
 /* Of a lane: the event, one of how many points is there, how many were recorded, and how many follow. */
 static void put_lane(struct writer *w, const struct pf_lane *lane)
 {
@@ -606,6 +618,7 @@ static void put_over_time(struct writer *w, const struct pf_flame_set *set)
     put_waits(w, set->times, set->page->first);
     put_marks(w, set->times, set->page->first);
     put_losses(w, set->times, set->page->first);
+    put_parallel(w, &set->times->parallel, set->page->first);
     put_lanes(w, &set->times->lanes, set->page->first);
 }
 

@@ -46,6 +46,7 @@ int pf_flame_times_open(struct pf_flame_times *times, struct perfile_reader *rea
 {
     *times = (struct pf_flame_times){
         .allocator = allocator, .reader = reader, .lanes = {.allocator = allocator}, .mark_stride = 1};
+    pf_flame_parallel_open(&times->parallel, reader, allocator);
     times->unsure = waits == PF_WAITS_IF_ANY && perfile_reader_file(reader)->mode == PERFILE_MODE_PIPE;
     times->takes_stacks =
         times->unsure || waits == PF_WAITS_REQUIRED || (waits == PF_WAITS_IF_ANY && has_switches(reader));
@@ -62,6 +63,7 @@ void pf_flame_times_close(struct pf_flame_times *times)
         return;
     pf_offcpu_close(times->offcpu);
     pf_flame_lanes_close(&times->lanes);
+    pf_flame_parallel_close(&times->parallel);
     pf_free(times->allocator, times->waits, times->wait_capacity * sizeof(*times->waits));
     pf_free(times->allocator, times->marks, times->mark_capacity * sizeof(*times->marks));
     pf_free(times->allocator, times->losses, times->loss_capacity * sizeof(*times->losses));
@@ -278,6 +280,8 @@ bool pf_flame_times_take(void *context, const struct perfile_record *record)
         look_at_stream(times);
     if (times->offcpu && !take_wait(times, record))
         return false;
+    if (!pf_flame_parallel_take(&times->parallel, record))
+        return false;
     if (has_lane(times, record) && !pf_flame_lanes_take(&times->lanes, times->reader, record))
         return false;
     const size_t bytes = record->damaged ? 0 : decoded_bytes(record);
@@ -363,6 +367,14 @@ static uint32_t add_thread(struct threads *threads, const struct perfile_event *
 }
 
 /* ---- the end ---- */
+
+/* It is of all threads: a page of some of them has none. */
+static bool end_parallel(struct pf_flame_times *times, const struct pf_filter *filter, const struct pf_page *page)
+{
+    if (filter->active && (filter->has_cpus || filter->has_pids || filter->has_tids || filter->has_comms))
+        times->parallel.width = 0;
+    return pf_flame_parallel_end(&times->parallel, page->last);
+}
 
 /* As far from the first sample as times of samples may be. */
 static bool is_near(const struct pf_page *page, uint64_t time)
@@ -475,7 +487,8 @@ bool pf_flame_times_end(struct pf_flame_times *times, const struct pf_filter *fi
     if (times->stack_count)
         qsort(times->stacks, times->stack_count, sizeof(*times->stacks), compare_stacks);
     pf_map_open(&threads.last, bottom->allocator);
-    const bool fine = list_threads(&threads) && end_waits(times, filter, &threads, page);
+    const bool fine =
+        list_threads(&threads) && end_waits(times, filter, &threads, page) && end_parallel(times, filter, page);
     if (fine) {
         end_marks(times, &threads, page);
         end_lanes(times, filter, &threads, page);

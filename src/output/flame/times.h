@@ -7,6 +7,7 @@
 #include "output/flame/bottom.h"
 #include "output/flame/lanes.h"
 #include "output/flame/page.h"
+#include "output/flame/parallel.h"
 
 /* WOKEN: it could run again, and was not on a CPU yet; READY: it was preempted, and could run all the time. */
 enum pf_wait_state { PF_WAIT_READY = 1, PF_WAIT_BLOCKED = 2, PF_WAIT_WOKEN = 3 };
@@ -64,6 +65,7 @@ struct pf_flame_times {
     struct pf_mark *marks;
     struct pf_loss *losses;
     struct pf_flame_lanes lanes;
+    struct pf_flame_parallel parallel; /* of all threads */
     struct pf_wait_stack *stacks;
     size_t wait_count, wait_capacity, mark_count, mark_capacity, loss_count, loss_capacity, stack_count, stack_capacity;
     uint64_t min_ns; /* of waits that are kept */

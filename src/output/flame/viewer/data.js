@@ -5,7 +5,7 @@
  *     functions {name, module, file (strings, -1: none), line, kind}, stacks {parent (-1: none), fn}: a caller stands before
  *     its callees, threads {pid, tid, comm, first, last}, samples {time (ns since the start, NaN: not known), stack, thread,
  *     cpu (-1), event, weight, count; slices: see query.js; where they are known, code (function of the page's code, -1), offset in it}, intervals (off CPU) {thread, from, to, state (1 ready, 2 blocked), waker (thread),
- *     stack; of both recordings, each by its threads: the other one's begin at ownThreads}, branches and memory (reports) or nothing, code (see code.c) or nothing, marks {time, thread, kind, text (string)}, losses {time, count}, totals {event, fn, self, total} or nothing,
+ *     stack; of both recordings, each by its threads: the other one's begin at ownThreads}, branches and memory (reports) or nothing, code (see code.c) or nothing, marks {time, thread, kind, text (string)}, losses {time, count}, parallelism {from, width (of a piece of time), threads (that ran on average in each)} or nothing, totals {event, fn, self, total} or nothing,
  *     lanes or nothing: list [{name of a tracepoint, stride (one of how many is there), seen (how many were recorded), order; of a counter: unit, label, owner (a thread of its process, -1)}], time, thread; text
  *     of events, value of counters
  */
@@ -91,6 +91,12 @@ function readMarks(from, strings, prefix = "") {
 function readLosses(from, prefix = "") {
   const column = name => from.has(prefix + "losses." + name) ? from.column(prefix + "losses." + name, Float64Array) : new Float64Array(0);
   return { time: stepsOf(column("time")), count: column("count") };
+}
+
+function readParallelism(from) {
+  if (!from.has("parallelism")) return null;
+  const [begin, width, ...threads] = from.column("parallelism", Float64Array);
+  return { from: fromZigzag(begin), width, threads: Float64Array.from(threads, thousandfold => thousandfold / 1000) };
 }
 
 /* Those of counters, which follow events. */
@@ -182,7 +188,7 @@ function openColumns(header, bytes) {
       file: from.optional("functions.file", Int32Array), line: from.column("functions.line", Int32Array),
       kind: from.column("functions.kind", Uint8Array) },
     stacks: readStacks(from, ""), threads: readThreads(from, ""), samples: readSamples(from, "", header.origin),
-    intervals: readIntervals(from), losses: readLosses(from), lanes: readLanes(from),
+    intervals: readIntervals(from), losses: readLosses(from), parallelism: readParallelism(from), lanes: readLanes(from),
     start: { clock: header.first, wall: header.wall ? header.wall / 1e6 : null }, quantum: header.quantum || 1e8,
     totals: from.has("totals.fn") ? { event: from.column("totals.event", Int32Array), fn: from.column("totals.fn", Int32Array),
       self: from.column("totals.self", Float64Array), total: from.column("totals.total", Float64Array) } : null };

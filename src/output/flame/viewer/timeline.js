@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The time line: weight over time of what is chosen, by the measure that all views have, with an axis. A part of it that is
  * dragged, or typed, is what other views show; the wheel zooms the window that Tracks and Stack chart have, too. */
-const timeCanvas = $("time"), AXIS_HIGH = 15, BARS_HIGH = 34, LANE = 10, MAX_LANES = 5, LOW_WINDOW = 700, NARROW_WINDOW = 600;
+const WORDS_HIGH = data.parallelism ? 12 : 0; /* what the curve over the bars is */
+const timeCanvas = $("time"), AXIS_HIGH = 15, BARS_HIGH = 34 + WORDS_HIGH, LANE = 10, MAX_LANES = 5, LOW_WINDOW = 700, NARROW_WINDOW = 600;
 const timeLine = { made: null, tag: "", lanes: [], left: 0, cursor: 0, wide: 0, pulled: null, spoken: false, waiting: false,
   window: new overTime.Window(() => laterTime(), window => change({ window }, "replace")) };
 const allTime = () => data.span + 1;
@@ -24,6 +25,7 @@ function takeTime(found, by) {
   const sum = rows => rows.reduce((all, row) => all.map((weight, b) => weight + row[b]), new Float64Array(found.count));
   [made.on, made.off] = [sum(found.on), sum(found.off)];
   made.most = made.on.reduce((most, weight, b) => Math.max(most, (weight + made.off[b]) / found.covered[b]), 0);
+  if (isOfThreads()) made.most = Math.max(made.most, mostThreads());
   const lanes = Array.from(found.key, (key, i) => ({ key, weights: found.on[i].map((weight, b) => weight + found.off[i][b]) }));
   for (const lane of lanes) lane.total = lane.weights.reduce((a, b) => a + b, 0);
   const heavy = lanes.filter(lane => by && lane.total).sort((a, b) => b.total - a.total), rest = heavy.splice(MAX_LANES);
@@ -39,6 +41,20 @@ function rateWords(weight, ns) {
   const number = rate >= 1 ? +rate.toFixed(2) : +rate.toPrecision(2);
   return `${number} ${state.measure === "weight" && !data.samplesAreWaits ? "CPU" : "thread"}${number === 1 ? "" : "s"}`;
 }
+/* How many threads ran on average from one time to another, by the records of switches; NaN: that is not known. */
+function threadsRan(from, to) {
+  const { from: begin, width, threads } = data.parallelism, first = Math.max(0, Math.floor((from - begin) / width));
+  let sum = 0, covered = 0;
+  for (let i = first; i < threads.length && begin + i * width < to; i++) {
+    const part = Math.min(to, begin + (i + 1) * width) - Math.max(from, begin + i * width);
+    sum += threads[i] * part;
+    covered += part;
+  }
+  return covered ? sum / covered : NaN;
+}
+const mostThreads = () => data.parallelism.threads.reduce((most, count) => Math.max(most, count), 1);
+const isOfThreads = () => data.parallelism && unit() === "ns";
+const threadsWords = count => `${count >= 10 ? count.toFixed(0) : +count.toFixed(1)} thread${+count.toFixed(1) === 1 ? "" : "s"} ran`;
 /* The round number that is as high as the bars may be. */
 function roundAbove(most) {
   const size = 10 ** Math.floor(Math.log10(most || 1));
@@ -65,6 +81,7 @@ function drawTime() {
   timeCanvas.style.width = "";
   overTime.drawAxis(p, css, data, window, 0, width, AXIS_HIGH, state.byDay);
   drawBars(p, made);
+  if (data.parallelism) drawParallelism(p, made);
   lanes.forEach((lane, i) => drawLane(p, made, lane, AXIS_HIGH + BARS_HIGH + 2 + i * LANE));
   p.fillStyle = css.line;
   p.fillRect(0, AXIS_HIGH + BARS_HIGH, width, 1);
@@ -79,7 +96,7 @@ function* barsIn(made) {
   }
 }
 function drawBars(p, made) {
-  const striped = overTime.stripes(p, css.wait, css.panel), top = roundAbove(made.most), high = rate => rate / top * (BARS_HIGH - 3);
+  const striped = overTime.stripes(p, css.wait, css.panel), top = roundAbove(made.most), high = rate => rate / top * (BARS_HIGH - WORDS_HIGH - 3);
   for (const [b, x, wide] of barsIn(made)) {
     const on = high(made.on[b] / made.covered[b]), off = high(made.off[b] / made.covered[b]);
     p.globalAlpha = .5;
@@ -90,6 +107,24 @@ function drawBars(p, made) {
     p.fillRect(x, AXIS_HIGH + BARS_HIGH - on - off, wide, off);
   }
   p.globalAlpha = 1;
+}
+/* As high as the bars where they are of threads, too; else with a height of its own. */
+function drawParallelism(p, made) {
+  const bars = Array.from(barsIn(made), ([b, x, wide]) => [x, x + wide, threadsRan(made.from + b * made.step, made.from + b * made.step + made.covered[b])]);
+  const most = isOfThreads() ? roundAbove(made.most) : roundAbove(mostThreads()), yOf = count => AXIS_HIGH + BARS_HIGH - 1 - count / most * (BARS_HIGH - WORDS_HIGH - 4);
+  p.strokeStyle = css.text;
+  p.beginPath();
+  let known = false;
+  for (const [x, end, count] of bars) {
+    if (count === count) {
+      p[known ? "lineTo" : "moveTo"](x, yOf(count));
+      p.lineTo(end, yOf(count));
+    }
+    known = count === count;
+  }
+  p.stroke();
+  p.fillStyle = css.text;
+  p.fillText(`― threads that ran, 0 to ${most}`, 4, AXIS_HIGH + WORDS_HIGH / 2);
 }
 function drawLane(p, made, lane, y) {
   p.fillStyle = css.quiet;
@@ -110,7 +145,7 @@ function showGutter(lanes, { most }) {
   const top = rateWords(roundAbove(most), 1), tag = [top, ...lanes.map(lane => lane.key)].join();
   if ($("lanes").dataset.tag === tag) return;
   $("lanes").dataset.tag = tag;
-  $("lanes").replaceChildren(element("div", { class: "scale" }, top), ...lanes.map(lane => {
+  $("lanes").replaceChildren(element("div", { class: "scale", style: `height: ${BARS_HIGH + 2}px; padding-top: ${WORDS_HIGH}px` }, top), ...lanes.map(lane => {
     const name = element("div", { title: about(lane.key).label }, about(lane.key).label);
     name.addEventListener("click", () => chooseLane(lane));
     return name;
@@ -153,7 +188,7 @@ function factsAt(b) {
   const { made, lanes } = timeLine, from = made.from + b * made.step, to = from + made.covered[b], all = made.on[b] + made.off[b];
   const best = lanes.reduce((a, lane) => lane.weights[b] > (a ? a.weights[b] : 0) ? lane : a, null), show = at => overTime.timeWords(data, at, made.step, state.byDay);
   return [`${show(from)} – ${show(to)}`, clockWords(from, to).slice(3), rateWords(all, made.covered[b]),
-    best ? `${about(best.key).label} ${percent(best.weights[b], all)}` : ""];
+    data.parallelism && threadsRan(from, to) >= 0 ? threadsWords(threadsRan(from, to)) : "", best ? `${about(best.key).label} ${percent(best.weights[b], all)}` : ""];
 }
 
 /* --- choosing --- */
