@@ -194,13 +194,24 @@ static struct pf_held_value at_address(struct pf_types *types, const struct pf_t
 
 /* ---- accesses ---------------------------------------------------------------------------------------------------- */
 
+static bool is_scalar(const struct pf_type_node *type)
+{
+    return type->public.kind == PF_TYPE_VALUE || type->public.kind == PF_TYPE_POINTER;
+}
+
+/*
+ * A variable in memory at a register is often a copy of a member, which the compiler did not load into a register: of a
+ * structure that the register points to the member says more.
+ */
 static struct pf_held_value through(struct pf_types *types, const struct pf_types_function *function,
                                     const struct pf_types_access *access, int8_t reg)
 {
-    struct pf_held_value object = at_register(function, access, reg);
-    if (object.kind)
-        return object;
     const struct pf_held_value value = pf_types_held(types, function, access, reg);
+    const bool is_in_record = value.kind == PF_HELD_POINTER && fits(&value, access->memory->offset) &&
+                              value.type->public.kind == PF_TYPE_RECORD;
+    struct pf_held_value object = at_register(function, access, reg);
+    if (object.kind && !(is_in_record && is_scalar(object.type)))
+        return object;
     const int64_t offset = (int64_t)((uint64_t)value.offset + (uint64_t)access->memory->offset);
     if (value.kind == PF_HELD_NUMBER)
         return at_address(types, function, (uint64_t)offset);
