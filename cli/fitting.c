@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 #include "fitting.h"
-#include "presets.h"
 
 #include <perfile/table.h>
 
@@ -55,11 +54,22 @@ static bool view_needs(const char *view, const char *name)
     return false;
 }
 
+/* An event of this name has the source of the data in its samples. */
+static bool is_memory_event(const char *name)
+{
+    static const char *const starts[] = {"cpu/mem-", "cpu_core/mem-", "cpu_atom/mem-", "ibs_op", "arm_spe"};
+
+    for (size_t i = 0; i < sizeof(starts) / sizeof(starts[0]); i++)
+        if (!strncmp(name, starts[i], strlen(starts[i])))
+            return true;
+    return false;
+}
+
 void pf_fitting_take_name(struct pf_fitting *fitting, const char *event)
 {
     for (size_t i = FIRST_VIEW; i < FITS; i++)
         fitting->found |= (uint32_t)view_needs(fits[i].view, event) << i;
-    fitting->found |= (uint32_t)pf_is_memory_event(event) << MEMORY;
+    fitting->found |= (uint32_t)is_memory_event(event) << MEMORY;
 }
 
 /* Others are only counted, or are page faults without the addresses that their view is about. */

@@ -151,17 +151,6 @@ static int put_schedstat(const struct pf_command *command, const char *const *vi
 
 static const char *const memory_pmus[] = {"cpu", "cpu_core", "cpu_atom"};
 
-bool pf_is_memory_event(const char *name)
-{
-    for (size_t i = 0; i < sizeof(memory_pmus) / sizeof(memory_pmus[0]); i++) {
-        const size_t bytes = strlen(memory_pmus[i]);
-
-        if (!strncmp(name, memory_pmus[i], bytes) && !strncmp(name + bytes, "/mem-", strlen("/mem-")))
-            return true;
-    }
-    return !strncmp(name, "ibs_op", strlen("ibs_op")) || !strncmp(name, "arm_spe", strlen("arm_spe"));
-}
-
 static bool has_file(const char *folder, const char *file)
 {
     char path[128];

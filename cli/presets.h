@@ -18,8 +18,6 @@ struct pf_chosen_events {
 };
 /* Adds those of a view; kinds: of these kinds of rows only, a list with commas, or NULL. */
 void pf_choose_events(const char *view, const char *kinds, struct pf_chosen_events *chosen);
-/* An event of this name has the source of the data in its samples. */
-bool pf_is_memory_event(const char *name);
 
 /* There is a `record` of this verb. */
 bool pf_preset_known(const struct pf_command *command);
