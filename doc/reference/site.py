@@ -196,9 +196,9 @@ class Site:
     def read_examples(self):
         """The programs of examples/ by their paths, and what the table in its README.md says of each."""
         table = (self.tree / 'examples/README.md').read_text(encoding='utf-8')
-        said = dict(re.findall(r'^\| `(\w+\.cc?)` \| (.*?) \|$', table, re.M))
+        summaries = dict(re.findall(r'^\| `(\w+\.cc?)` \| (.*?) \|$', table, re.M))
         paths = sorted(path for path in (self.tree / 'examples').iterdir() if path.suffix in ('.c', '.cc'))
-        return {f'examples/{path.name}': said[path.name].replace('`', '') for path in paths}
+        return {f'examples/{path.name}': summaries[path.name].replace('`', '') for path in paths}
 
     def make(self):
         documents = {**FIRST, **{f'doc/{name}': title for name, title in GUIDES.items()}}

@@ -103,7 +103,7 @@ class Edits(unittest.TestCase):
         self.assertEqual(caught.exception.token, 'nothing')
         with self.assertRaises(perfile.OpenError):
             perfile.repair(DEMO, self.folder / 'none' / 'out')
-        with self.assertRaisesRegex(TypeError, 'no option'):
+        with self.assertRaisesRegex(TypeError, 'is not an option'):
             perfile.cut(DEMO, self.out, comm='gzip')
         with self.assertRaises(perfile.OpenError):
             perfile.merge([DEMO, self.folder / 'none'], self.out)

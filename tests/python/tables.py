@@ -55,7 +55,7 @@ class Views(unittest.TestCase):
                 self.assertEqual(list(recording.table(view, batch_rows=7)), list(recording.table(view)), view)
 
     def test_rows_of_own_classes(self):
-        """Members may have any order; what is no column is refused before anything is read."""
+        """Members may have any order; a name that is not a column is refused before anything is read."""
         class Row(typing.NamedTuple):
             comm: typing.Optional[str]
             period: int

@@ -100,10 +100,10 @@ def main():
         print(f'skipped: the static command for {machine}: {reason}')
         return 77
     with tempfile.TemporaryDirectory() as name:
-        place = pathlib.Path(name)
-        (place / 'unpacked').mkdir()
-        root = unpack(folder, machine, place / 'unpacked')
-        test = Test(perfile, tree, root / 'perfile', machine, place)
+        work = pathlib.Path(name)
+        (work / 'unpacked').mkdir()
+        root = unpack(folder, machine, work / 'unpacked')
+        test = Test(perfile, tree, root / 'perfile', machine, work)
         check_files(test, root, machine)
         test.compare_all(list(runs_over(tree)))
     print(f'{machine}: {test.ran} runs, {test.bad} differ; {test.failed} of them are errors on this machine, too')

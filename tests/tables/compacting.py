@@ -131,7 +131,7 @@ def check_late(compacting):
 
 
 def check_columns(compacting, recordings):
-    """Files of another version may have more columns or fewer: those that a file lacks are NULL in its rows. Such are those of another
+    """Files of another version may have more columns or fewer: those missing in a file are NULL in its rows. Such are those of another
     dataset here, which has hosts as folders."""
     other = compacting.base.with_name('by-host')
     add = ['export', '-q', '--format', 'parquet', '--partition']
@@ -144,13 +144,13 @@ def check_columns(compacting, recordings):
     columns = [set(parquet.Table(path.read_bytes(), compacting.unzstd).values) for path in compacting.base.glob('samples/*/*.parquet')]
     expect(f'the columns are the same: {columns}', len(columns) == 2 and columns[0] ^ columns[1] == {'host'})
     compacting.again()
-    told = compacting.run('query', '--format', 'csv', 'SELECT host IS NULL, count(*) FROM samples GROUP BY 1 ORDER BY 1', compacting.work)
+    printed = compacting.run('query', '--format', 'csv', 'SELECT host IS NULL, count(*) FROM samples GROUP BY 1 ORDER BY 1', compacting.work)
     done = compacting.compact()
     expect(f'compacting other columns: {done.stderr}', done.returncode == 0)
     path, = compacting.work.glob('samples/*/*.parquet')
     host = parquet.Table(path.read_bytes(), compacting.unzstd).values['host']
     nulls = host.count(None)
-    expect(f'query of other columns: {told.stdout}{told.stderr}', told.stdout.splitlines()[1:] == [f'0,{len(host) - nulls}', f'1,{nulls}'])
+    expect(f'query of other columns: {printed.stdout}{printed.stderr}', printed.stdout.splitlines()[1:] == [f'0,{len(host) - nulls}', f'1,{nulls}'])
     expect('no host is NULL, or all are', 0 < nulls < len(host))
     done = compacting.run('dataset', 'check', compacting.work)
     expect(f'other columns: {done.stdout}{done.stderr}', done.returncode == 0)

@@ -11,7 +11,7 @@ import { check, equal, findBrowser, finish, like, skip } from "../viewer/checks.
 const [path, recording, cancels = "10"] = process.argv.slice(2);
 if (!existsSync(path)) skip("./dev wasm has not made the page");
 const folder = mkdtempSync(join(tmpdir(), "perfile-drops-")), browser = await openBrowser(findBrowser()), pages = [];
-const place = name => {
+const copyOf = name => {
   const to = join(folder, name);
   copyFileSync(recording, to);
   return to;
@@ -42,7 +42,7 @@ async function choose(page, ...paths) {
   return stateOf(page, paths.join());
 }
 async function opensAgain(page, what) {
-  const state = await choose(page, place("again.data"));
+  const state = await choose(page, copyOf("again.data"));
   equal(`${what}: the next recording`, [state.names, state.failed, state.line], [["again.data"], false, "flame --format html again.data"]);
 }
 
@@ -63,13 +63,13 @@ async function testEmpty(page) {
     like("what is of no use", messages, /^Neither recordings nor symbols: (empty\.data|words\.txt, empty\.data)$/);
     equal("what was open", [names, failed], [["again.data"], false]);
   }
-  const { messages, names } = await choose(page, join(folder, "words.txt"), place("with words.data"));
+  const { messages, names } = await choose(page, join(folder, "words.txt"), copyOf("with words.data"));
   like("what is of no use beside a recording", messages, /^Neither recordings nor symbols: words\.txt/);
   equal("the recording", names, ["with words.data"]);
 }
 async function testNames(page) {
   for (const name of ["-o", "--help", "__proto__", "symbols", "kallsyms.data", "a'b\"c\\d $(e) `f`", "日本 \u202e.data", "new\nline", "x".repeat(255), "@x"]) {
-    const { names, failed, messages } = await choose(page, place(name));
+    const { names, failed, messages } = await choose(page, copyOf(name));
     equal(`a recording named ${JSON.stringify(name)}: ${messages}`, [names.length, failed], [1, false]);
     await page.evaluate("perfilePage.choose('info', document.querySelector('#command').value.replace(/^flame --format html/, 'info'))");
     equal(`info of ${JSON.stringify(name)}`, (await stateOf(page, name)).failed, false);
@@ -77,7 +77,7 @@ async function testNames(page) {
 }
 async function testChanging(page) {
   for (const [what, change] of [["a truncated file", file => truncateSync(file, 100)], ["a file that is gone", file => rmSync(file)]]) {
-    const file = place("changing.data");
+    const file = copyOf("changing.data");
     await choose(page, file);
     change(file);
     await page.evaluate("perfilePage.choose('report')");
@@ -96,7 +96,7 @@ async function testFolders(page) {
   writeFileSync(join(deep, "deep"), "x");
   like("a folder of nothing", (await drop(page, join(folder, "nothing"))).problem, /no files/);
   like("a folder without a recording", (await drop(page, root)).problem, /drop a recording/);
-  equal("with a recording", (await drop(page, root, place("a.data"))).names, ["a.data"]);
+  equal("with a recording", (await drop(page, root, copyOf("a.data"))).names, ["a.data"]);
   copyFileSync(recording, join(root, "in it.data"));
   equal("a recording in a folder", (await drop(page, root)).names, ["in it.data"]);
 }
@@ -105,7 +105,7 @@ const later = ms => new Promise(done => setTimeout(done, ms));
 const random = (seed => () => (seed = (seed * 1103515245 + 12345) % 2147483648) / 2147483648)(1);
 async function testSecond(page) {
   for (let i = 0; i < 10; i++) {
-    const first = place(`first${i}.data`), second = place(`second${i}.data`);
+    const first = copyOf(`first${i}.data`), second = copyOf(`second${i}.data`);
     await page.choose("#files", [first]);
     await later(random() * 150);
     const { names, line, failed } = await choose(page, second);
@@ -114,11 +114,11 @@ async function testSecond(page) {
 }
 async function testCancel(page) {
   for (let i = 0; i < Number(cancels); i++) {
-    await page.choose("#files", [place(`cancel${i}.data`)]);
+    await page.choose("#files", [copyOf(`cancel${i}.data`)]);
     await later(random() * 250);
     if (random() < .3) await page.evaluate("void perfilePage.choose('report')");
     await page.evaluate("document.querySelector('#cancel').click()");
-    if (random() < .3) await page.choose("#files", [place(`then${i}.data`)]);
+    if (random() < .3) await page.choose("#files", [copyOf(`then${i}.data`)]);
     await stateOf(page, "cancelled");
   }
   await opensAgain(page, "after cancelling");

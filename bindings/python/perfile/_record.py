@@ -12,13 +12,13 @@ from ._recording import Recording, open as open_recording
 from ._values import copy
 
 _byref = ctypes.byref
-_GIVEN = ('allocator', 'note', 'note_context', 'stage', 'pids', 'filters', 'filter_count')
+_OWN = ('allocator', 'note', 'note_context', 'stage', 'pids', 'filters', 'filter_count')
 _Pids = Union[None, int, str, Iterable[int]]
 _MOMENT = 0.1  # seconds
 
 
 class _Workload:
-    """A child that executes its command when it is told to, and is recorded from there on."""
+    """A child that executes its command on request, and is recorded from then on."""
 
     def __init__(self, command: Sequence[Any]) -> None:
         words = [os.fspath(word) for word in command]
@@ -100,7 +100,7 @@ class Recorder:
             raise
 
     def _options(self, filters: Sequence[Optional[str]], options: Dict[str, Any]) -> Any:
-        made = fill(abi.perfile_recorder_options(), options, _GIVEN)
+        made = fill(abi.perfile_recorder_options(), options, _OWN)
         kinds = dict(made._fields_)
         self._filters = (ctypes.c_char_p * len(filters))(*map(encoded, filters))
         made.filters, made.filter_count = ctypes.cast(self._filters, kinds['filters']), len(filters)

@@ -11,6 +11,7 @@
 
 #include "analysis/frames.h"
 #include "analysis/trace/trace_format.h"
+#include "base/counted.h"
 #include "base/error.h"
 #include "output/named_samples.h"
 #include "output/output.h"
@@ -394,7 +395,7 @@ static int put_samples(struct ctf *ctf, struct perfile_error *error)
 {
     const struct perfile_symbol_options *symbols = ctf->options->symbols;
     struct pf_delivered item = {.record = NULL};
-    char text[80];
+    char counted[PF_COUNTED_BYTES];
     int result;
     ctf->item = &item;
     while ((result = pf_delivery_next(ctf->samples.delivery, &item, error)) > 0)
@@ -404,9 +405,10 @@ static int put_samples(struct ctf *ctf, struct perfile_error *error)
         return result;
     end_packet(ctf);
     pf_delivery_notify_unmatched(ctf->samples.delivery, ctf->options->unmatched, ctf->options->unmatched_context);
-    snprintf(text, sizeof(text), "%" PRIu64 " samples come too late: they have the time of those before", ctf->late);
     if (ctf->late && symbols->note)
-        symbols->note(symbols->note_context, text);
+        symbols->note(symbols->note_context,
+                      pf_count_of(ctf->late, "samples have an earlier time than the one before, whose time is written",
+                                  counted));
     return ctf->packet.failed || ctf->failed ? pf_fail_memory(error, "ctf") : 0;
 }
 

@@ -368,7 +368,7 @@ static uint32_t add_thread(struct threads *threads, const struct perfile_event *
 
 /* ---- the end ---- */
 
-/* It is of all threads: a page of some of them has none. */
+/* All threads count in it: a page with some of them does not have it. */
 static bool end_parallel(struct pf_flame_times *times, const struct pf_filter *filter, const struct pf_page *page)
 {
     if (filter->active && (filter->has_cpus || filter->has_pids || filter->has_tids || filter->has_comms))
