@@ -400,7 +400,7 @@ static const char *base_name(const char *path)
 {
     const char *slash = path ? strrchr(path, '/') : NULL;
 
-    return slash ? slash + 1 : path;
+    return slash ? slash + 1 : path ? path : "?";
 }
 
 static void draw_source(struct pf_tui *app, const struct code_row *row, int y, unsigned chosen)
@@ -467,7 +467,7 @@ static void describe_line(struct pf_tui_code *code, char *text, size_t capacity)
         if (perfile_listing_frame_at(code->listing, at, i, &frame) < 0)
             break;
         used += (size_t)snprintf(text + used, capacity - used, "%s%.80s %.60s:%" PRIu32, i ? " < " : "",
-                                 frame.name ? frame.name : "?", frame.file ? base_name(frame.file) : "?", frame.line);
+                                 frame.name ? frame.name : "?", base_name(frame.file), frame.line);
     }
 }
 

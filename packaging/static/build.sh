@@ -161,7 +161,7 @@ say "the command"
 cd "$folder/build"
 mapfile -t targets < <(static_targets)
 MESON_EXE_WRAPPER=qemu-$machine-static ninja -j "$jobs" --quiet "${targets[@]}"
-rm -rf "$packed"
+rm -rf "$packed" "$folder"/perfile-* # also of an earlier version
 mkdir "$packed"
 notice "$packed/NOTICE"
 pack_static "$tree" "$packed" "$target-strip"
