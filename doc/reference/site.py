@@ -197,7 +197,8 @@ class Site:
         """The programs of examples/ by their paths, and what the table in its README.md says of each."""
         table = (self.tree / 'examples/README.md').read_text(encoding='utf-8')
         summaries = dict(re.findall(r'^\| `(\w+\.cc?)` \| (.*?) \|$', table, re.M))
-        paths = sorted(path for path in (self.tree / 'examples').iterdir() if path.suffix in ('.c', '.cc'))
+        paths = sorted(path for path in (self.tree / 'examples').iterdir()
+                       if path.suffix in ('.c', '.cc') and '<perfile/' in path.read_text(encoding='utf-8'))
         return {f'examples/{path.name}': summaries[path.name].replace('`', '') for path in paths}
 
     def make(self):

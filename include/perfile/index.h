@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * perfile: indexes, with which a session starts in the middle of a recording and skips samples that are not needed.
+ * perfile/index.h: indexes, with which a session starts in the middle of a recording and skips samples that are not
+ * needed (libperfile).
  *
  * An index states from where on a recording has to be read for the samples of a time, and which threads and mappings
  * existed then; and for each block of samples (a MiB or less) its times, processors, threads and events. It belongs to

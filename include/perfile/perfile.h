@@ -2,7 +2,12 @@
 /*
  * perfile: reading Linux perf.data recordings.
  *
- * This header is the manual. A first look:
+ * This header is the manual. Programs that include it are compiled with
+ *
+ *     cc example.c $(pkg-config --cflags --libs perfile)
+ *
+ * and those that include a header of libperfile-analysis, which says so in its first lines, with perfile-analysis in
+ * the place of perfile. A first look:
  *
  *     struct perfile_reader *reader;
  *     struct perfile_error error;
@@ -316,6 +321,7 @@ struct perfile_file {
     bool feature_words_32;    /* the bitmap was made of 32-bit big-endian words */
     const char *const *parts; /* names of the further files of a directory: "data.0"; NULL-terminated */
     const char *path;         /* as perfile_open_path had it; NULL: opened otherwise */
+    bool followed;            /* perfile_open_options.follow is set: it is read while it is written */
 };
 PERFILE_API const struct perfile_file *perfile_reader_file(const struct perfile_reader *reader);
 /* What the reader was opened with, or malloc's. */

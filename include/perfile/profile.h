@@ -45,7 +45,7 @@ struct perfile_stream_options {
     const struct perfile_filter *filter;          /* which samples; NULL: all */
     const struct perfile_symbol_options *symbols; /* where symbols are; NULL: where perf would look */
     uint32_t flags;                               /* enum perfile_stream_flags */
-    unsigned threads;                             /* as in perfile_output_options */
+    unsigned threads; /* as in perfile_output_options; none but the caller's for recordings that are followed */
     /* Called now and then with the bytes read and the bytes there are (0: unknown). May be NULL. */
     void (*progress)(void *context, uint64_t done, uint64_t total);
     void *progress_context;
@@ -123,7 +123,7 @@ struct perfile_module {
     const char *short_name;  /* the last part of it */
     const char *path;        /* of the file whose symbols are used, or NULL */
     uint8_t build_id[20];    /* as recorded */
-    uint32_t build_id_bytes; /* 0: it does not */
+    uint32_t build_id_bytes; /* 0: no build id is recorded */
     uint32_t state;          /* enum perfile_module_state */
     bool kernel;
     bool jit;
@@ -156,7 +156,10 @@ PERFILE_API PERFILE_MUST_CHECK int perfile_stream_open(struct perfile_reader *re
                                                        struct perfile_stream **stream, struct perfile_error *error);
 /* NULL is allowed. */
 PERFILE_API void perfile_stream_close(struct perfile_stream *stream);
-/* 1 and *sample, 0 at the end, or an error: those of perfile_session_next, MEMORY. */
+/*
+ * 1 and *sample, 0 at the end, or an error: those of perfile_session_next, MEMORY. AGAIN, of a recording that is still
+ * being written (perfile_open_options.follow): nothing more is there at present. Ids stay what they are; call again.
+ */
 PERFILE_API PERFILE_MUST_CHECK int perfile_stream_next(struct perfile_stream *stream,
                                                        const struct perfile_stream_sample **sample,
                                                        struct perfile_error *error);

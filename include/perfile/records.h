@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Written by src/schema/gen_records.c from src/schema/; do not edit. Included by perfile.h. */
+/* perfile/records.h: records, attributes and fields of samples (libperfile). Written by src/schema/gen_records.c. */
 #ifndef PERFILE_RECORDS_H
 #define PERFILE_RECORDS_H
 

@@ -7,7 +7,11 @@
  *
  * For programs that have binaries, or their build ids, and addresses in them: servers that symbolise profiles, crash
  * reports, other formats. Binaries are searched as those of recordings are: build-id caches, separate debug files,
- * archives, debuginfod. `examples/symbolize.c` prints what addr2line -f -i prints.
+ * archives, and debuginfod when the environment variable DEBUGINFOD_URLS has its addresses. perfile_symbol_options
+ * says where to search, how long a server may take, and who is told when it does not answer (note).
+ * `examples/symbolize.c` prints what addr2line -f -i prints. Compiled with
+ *
+ *     cc example.c $(pkg-config --cflags --libs perfile-analysis)
  */
 #ifndef PERFILE_SYMBOLIZE_H
 #define PERFILE_SYMBOLIZE_H

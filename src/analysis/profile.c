@@ -94,7 +94,9 @@ static int open_parts(struct pf_profile *profile, const struct pf_profile_option
     struct pf_find_options find = options->find;
     const bool of_calls = options->filter && options->filter->calls;
     const bool alone = (options->decoded && !options->copied) || options->ignores_stacks || of_calls;
-    const bool in_blocks = !alone && (options->in_blocks || options->drive.threads > 1);
+    /* a block is delivered when it is full: too late for samples that are to be seen while they are recorded */
+    const bool is_live = perfile_reader_file(profile->reader)->followed;
+    const bool in_blocks = !alone && (options->in_blocks || (options->drive.threads > 1 && !is_live));
     int result = pf_unwind_policy_parse(options->unwind, PF_UNWIND_FP, &profile->policy, error);
     if (result == 0 && in_blocks && !open_blocks(profile, options, &find))
         result = pf_fail_memory(error, "profile");

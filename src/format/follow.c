@@ -16,7 +16,7 @@ int pf_follow_open(struct perfile_reader *reader, struct perfile_error *error)
         return 0;
     if (source->memory)
         return pf_fail(error, PERFILE_ERROR_UNSUPPORTED, PERFILE_NO_OFFSET, "follow", "memory does not grow");
-    source->growing = reader->following = true;
+    source->growing = reader->following = reader->file.followed = true;
     return 0;
 }
 

@@ -205,7 +205,8 @@ static void values(void)
 int main(void)
 {
     printf("/* SPDX-License-Identifier: MIT */\n"
-           "/* Written by src/schema/gen_records.c from src/schema/; do not edit. Included by perfile.h. */\n"
+           "/* perfile/records.h: records, attributes and fields of samples (libperfile). "
+           "Written by src/schema/gen_records.c. */\n"
            "#ifndef PERFILE_RECORDS_H\n#define PERFILE_RECORDS_H\n\n");
     numbers();
     sample_bits();

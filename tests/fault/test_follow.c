@@ -5,6 +5,8 @@
  */
 #include "fault.h"
 
+#include <perfile/profile.h>
+
 #include <fcntl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -326,6 +328,67 @@ static void test_sessions(void **state)
     }
 }
 
+/* The samples of each function in the order of their ids, and how often the stream had nothing more. */
+struct heights {
+    uint64_t samples[64];
+    unsigned waits;
+    int failure;
+    uint32_t functions;
+};
+
+static void trace_stream(struct heights *heights, struct perfile_reader *reader, unsigned threads, struct growing *g)
+{
+    struct perfile_stream_options options = PERFILE_STREAM_OPTIONS_INIT;
+    struct perfile_symbol_options symbols = PERFILE_SYMBOL_OPTIONS_INIT;
+    struct perfile_stream *stream;
+    const struct perfile_stream_sample *sample;
+    *heights = (struct heights){0};
+    symbols.symfs = "/nonexistent"; /* nothing of this machine takes part */
+    symbols.kallsyms = "/dev/null";
+    options.symbols = &symbols;
+    options.threads = threads;
+    options.flags = PERFILE_STREAM_JOIN_UNNAMED;
+    assert_int_equal(perfile_stream_open(reader, &options, &stream, NULL), 0);
+    while ((heights->failure = perfile_stream_next(stream, &sample, NULL)) > 0 ||
+           heights->failure == PERFILE_ERROR_AGAIN) {
+        if (heights->failure > 0) {
+            assert_true(sample->leaf < sizeof(heights->samples) / sizeof(*heights->samples));
+            heights->samples[sample->leaf]++;
+            heights->functions = sample->leaf >= heights->functions ? sample->leaf + 1 : heights->functions;
+        } else {
+            heights->waits++;
+            grow(g);
+        }
+    }
+    perfile_stream_close(stream);
+    perfile_close(reader);
+}
+
+/* A function keeps its id when a stream continues after AGAIN, whatever number of threads the stream may use. */
+static void test_streams(void **state)
+{
+    (void)state;
+    struct heights whole, grown;
+    for (char **path = recordings; *path; path++) {
+        for (unsigned threads = 1; threads <= 3; threads += 2) {
+            struct perfile_reader *reader;
+            struct growing g = load(*path);
+            g.how = AGAIN;
+            g.first = g.step = g.bytes / 20;
+            assert_int_equal(perfile_open_memory(g.data, g.bytes, NULL, &reader, NULL), 0);
+            trace_stream(&whole, reader, threads, &g);
+            assert_int_equal(open_growing(&g, &reader), 0);
+            assert_true(perfile_reader_file(reader)->followed);
+            trace_stream(&grown, reader, threads, &g);
+            assert_int_equal(grown.failure, 0);
+            assert_true(grown.waits > 1);
+            assert_int_equal(grown.functions, whole.functions);
+            assert_memory_equal(grown.samples, whole.samples, sizeof(whole.samples));
+            free(g.data);
+        }
+    }
+}
+
 /* ---- another process writes a file ---- */
 
 static void write_slowly(const struct growing *g, const char *path)
@@ -422,6 +485,7 @@ int main(int count, char **arguments)
         cmocka_unit_test(test_another_process_writes),
         cmocka_unit_test(test_what_cannot_grow),
         cmocka_unit_test(test_sessions),
+        cmocka_unit_test(test_streams),
     };
     (void)count;
     recordings = arguments + 1;

@@ -228,6 +228,7 @@ pub struct perfile_file {
     pub feature_words_32: bool,
     pub parts: *const *const ::std::os::raw::c_char,
     pub path: *const ::std::os::raw::c_char,
+    pub followed: bool,
 }
 extern "C" {
     pub fn perfile_reader_file(reader: *const perfile_reader) -> *const perfile_file;
