@@ -58,7 +58,7 @@ def parts_of(made):
     """(heading's id, heading, text below it) of a page; the text before the first heading has no heading."""
     pieces = re.split(r'<h[23][^>]* id="([^"]*)"[^>]*>(.*?)</h[23]>', made, flags=re.DOTALL)
     plain = [html.unescape(re.sub(r'<[^>]*>', '', piece)) for piece in pieces]
-    return [('', '', plain[0]), *zip(pieces[1::3], plain[2::3], plain[3::3])]
+    return [('', '', plain[0]), *zip(pieces[1::3], (' '.join(heading.split()) for heading in plain[2::3]), plain[3::3])]
 
 
 class Site:
@@ -79,11 +79,11 @@ class Site:
     # ---- the library ----
 
     def linked(self, text):
-        """Text of C or of a comment: names that are declared become links."""
+        """Text of C or of a comment: names that are declared, and programs of examples/, become links."""
         def link(found):
-            name = found[0]
-            return name if name not in self.anchors else f'<a href="../{self.anchors[name]}">{name}</a>'
-        return re.sub(r'\b(?:perfile_|PERFILE_|Arrow)\w+', link, html.escape(text, quote=False))
+            to = self.anchors.get(found[0]) or self.pages.get(found[0])
+            return f'<a href="../{to}">{found[0]}</a>' if to else found[0]
+        return re.sub(r'\b(?:(?:perfile_|PERFILE_|Arrow)\w+|examples/\w+\.cc?\b)', link, html.escape(text, quote=False))
 
     def prose(self, comment):
         parts = []
