@@ -289,7 +289,6 @@ bool pf_report_add_history(struct pf_report *report, struct pf_profile_sample *s
     }
     if (callers)
         memcpy(branching->frames + 2 * count, sample->frames + first, callers * sizeof(*sample->frames));
-    sample->leaf = branching->frames[0];
     sample->frames = branching->frames;
     sample->frame_count = 2 * (size_t)count + callers;
     return true;

@@ -90,6 +90,11 @@ struct pf_held_value pf_types_held(struct pf_types *types, const struct pf_types
 
 /* ---- variables in memory ----------------------------------------------------------------------------------------- */
 
+static bool is_scalar(const struct pf_type_node *type)
+{
+    return type->public.kind == PF_TYPE_VALUE || type->public.kind == PF_TYPE_POINTER;
+}
+
 /* Where a variable in memory begins from the canonical frame address; false: that is not known. */
 static bool frame_offset(const struct pf_types_variable *variable, const struct pf_held_state *state, int64_t *offset)
 {
@@ -175,7 +180,15 @@ static struct pf_held_value by_symbol(struct pf_types *types, const struct pf_ty
     return of_global(types, name ? pf_types_global_named(unit, name) : NULL, offset);
 }
 
-/* A variable of the function, of its unit, or one that the unit only declares. */
+static bool is_record(const struct pf_held_value *object)
+{
+    return object->kind == PF_HELD_POINTER && object->type->public.kind == PF_TYPE_RECORD;
+}
+
+/*
+ * A variable of the function, of its unit, or one that the unit only declares. A scalar of the function may be a copy of
+ * a member of a global structure.
+ */
 static struct pf_held_value at_address(struct pf_types *types, const struct pf_types_function *function,
                                        uint64_t address)
 {
@@ -185,19 +198,16 @@ static struct pf_held_value at_address(struct pf_types *types, const struct pf_t
     for (; i < end; i++)
         (void)take(&function->variables[i], (int64_t)(address - (uint64_t)function->variables[i].offset), &object,
                    &depth);
-    if (object.kind || !function->unit)
+    if (!function->unit || (object.kind && !is_scalar(object.type)))
         return object;
-    const struct pf_types_global *global = pf_types_global_at(function->unit, address);
-    object = of_global(types, global, global ? address - global->address : 0);
-    return object.kind ? object : by_symbol(types, function->unit, address);
+    const struct pf_types_global *found = pf_types_global_at(function->unit, address);
+    const struct pf_held_value global = of_global(types, found, found ? address - found->address : 0);
+    if (object.kind)
+        return is_record(&global) ? global : object;
+    return global.kind ? global : by_symbol(types, function->unit, address);
 }
 
 /* ---- accesses ---------------------------------------------------------------------------------------------------- */
-
-static bool is_scalar(const struct pf_type_node *type)
-{
-    return type->public.kind == PF_TYPE_VALUE || type->public.kind == PF_TYPE_POINTER;
-}
 
 /*
  * A variable in memory at a register is often a copy of a member, which the compiler did not load into a register: of a
@@ -207,8 +217,7 @@ static struct pf_held_value through(struct pf_types *types, const struct pf_type
                                     const struct pf_types_access *access, int8_t reg)
 {
     const struct pf_held_value value = pf_types_held(types, function, access, reg);
-    const bool is_in_record = value.kind == PF_HELD_POINTER && fits(&value, access->memory->offset) &&
-                              value.type->public.kind == PF_TYPE_RECORD;
+    const bool is_in_record = fits(&value, access->memory->offset) && is_record(&value);
     struct pf_held_value object = at_register(function, access, reg);
     if (object.kind && !(is_in_record && is_scalar(object.type)))
         return object;
