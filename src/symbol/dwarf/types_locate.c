@@ -185,19 +185,30 @@ static bool is_record(const struct pf_held_value *object)
     return object->kind == PF_HELD_POINTER && object->type->public.kind == PF_TYPE_RECORD;
 }
 
-/*
- * A variable of the function, of its unit, or one that the unit only declares. A scalar of the function may be a copy of
- * a member of a global structure.
- */
-static struct pf_held_value at_address(struct pf_types *types, const struct pf_types_function *function,
-                                       uint64_t address)
+/* A variable of the function; `record`: a structure. */
+static struct pf_held_value of_function(const struct pf_types_function *function, uint64_t address, bool record)
 {
     struct pf_held_value object = {.kind = PF_HELD_UNKNOWN};
     uint16_t depth = 0;
     size_t end, i = pf_types_variables(function, PF_HELD_AT_ADDRESS, 0, &end);
-    for (; i < end; i++)
-        (void)take(&function->variables[i], (int64_t)(address - (uint64_t)function->variables[i].offset), &object,
-                   &depth);
+    for (; i < end; i++) {
+        const struct pf_types_variable *variable = &function->variables[i];
+        if (!record || variable->type->public.kind == PF_TYPE_RECORD)
+            (void)take(variable, (int64_t)(address - (uint64_t)variable->offset), &object, &depth);
+    }
+    return object;
+}
+
+/*
+ * A variable of the function, of its unit, or one that the unit only declares. A scalar of the function may be a copy of
+ * a member of a structure that stays where it is.
+ */
+static struct pf_held_value at_address(struct pf_types *types, const struct pf_types_function *function,
+                                       uint64_t address)
+{
+    struct pf_held_value object = of_function(function, address, true);
+    if (!object.kind)
+        object = of_function(function, address, false);
     if (!function->unit || (object.kind && !is_scalar(object.type)))
         return object;
     const struct pf_types_global *found = pf_types_global_at(function->unit, address);
