@@ -104,7 +104,7 @@ if [ ! -e "$folder/build/build.ninja" ]; then
     }
 fi
 say "the command"
-ninja -C "$folder/build" --quiet perfile.js perfile-query.js
+ninja -C "$folder/build" -j "$jobs" --quiet perfile.js perfile-query.js
 linked_again perfile.js perfile-query.js
 package
 note_commit

@@ -6,7 +6,7 @@ FOLDER is what ./dev wasm makes. Its package is packed, installed into a folder 
 exit statuses must be those of PERFILE, byte for byte. Of the recordings in the corpora some are taken, always the
 same.
 """
-import hashlib, json, os, pathlib, shutil, subprocess, sys, tempfile
+import hashlib, json, os, pathlib, shutil, struct, subprocess, sys, tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path += [str(HERE.parent), str(HERE.parent / 'pgo')]
@@ -34,6 +34,20 @@ def why_not(folder):
     if (folder / 'npm/perfile.wasm').exists():
         return None
     return './dev wasm has not made the package' if shutil.which('emcc') else 'emscripten is not installed'
+
+
+def move(recording, path, offset):
+    """Writes a recording whose records and features begin at this offset, after a hole."""
+    data, at = bytearray(recording.read_bytes()), 40
+    start, size = struct.unpack_from('<QQ', data, at)
+    struct.pack_into('<Q', data, at, offset)
+    features = sum(bin(byte).count('1') for byte in data[72:104])
+    for entry in range(start + size, start + size + 16 * features, 16):
+        struct.pack_into('<Q', data, entry, struct.unpack_from('<Q', data, entry)[0] - start + offset)
+    with open(path, 'wb') as out:
+        out.write(data[:start])
+        out.seek(offset)
+        out.write(data[start:])
 
 
 class Test:
@@ -109,6 +123,20 @@ class Test:
         report = subprocess.run([*self.perfile, 'report', '--stdio', out], env=self.environment, stdout=subprocess.PIPE, text=True, check=False).stdout
         self.expect('symbols of the bundle', 'leaf' in report, True)
 
+    def far(self, recording):
+        """Records and features after 2 and 4 GB of a sparse file: read with the files of the machine, and in slices as in a browser."""
+        (self.folder / 'far').mkdir()
+        path = self.folder / 'far/perf.data'
+        for offset in (3 << 30, 5 << 30):
+            move(recording, path, offset)
+            for args in (['info', '--format', 'json'], ['report', '--stdio', *SYMFS]):
+                done, other = (subprocess.run([*program, *args, 'perf.data'], cwd=path.parent, env=self.environment, stdout=subprocess.PIPE, check=False)
+                               for program in ([self.project / 'node_modules/.bin/perfile'], self.perfile))
+                self.expect(f'{args[0]} of what is at {offset}', (done.returncode, done.stdout), (other.returncode, other.stdout))
+                answer = self.ask(args=args, file=str(path), slices=True)
+                self.expect(f'{args[0]} in slices of what is at {offset}: {answer["errors"]}', (answer['status'], answer.get('digest')),
+                            (0, hashlib.sha256(other.stdout).hexdigest()))
+
     def errors(self):
         path = self.folder / 'garbage'
         path.write_bytes(b'not a recording')
@@ -137,6 +165,7 @@ def main():
             test.as_a_program(recording)
             for call in CALLS:
                 test.call(call, recording)
+        test.far(HERE.parent.parent / 'examples/demo.perf.data')
         test.bundle()
         test.errors()
         test.node.stdin.close()

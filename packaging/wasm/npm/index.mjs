@@ -81,11 +81,21 @@ function date(module, path, content) {
 /* Bytes that are read at once by what reads on, at first and later: each slice is a question to another process of the browser. */
 const FIRST_AHEAD = 1 << 18, MAX_AHEAD = 1 << 22
 const EIO = 29
+/* Browsers notice late how much slices hold that are not used any more. They collect them when a large buffer is asked for: one of
+ * ASKED bytes, which are never touched, after every COLLECTED bytes. */
+const COLLECTED = 1 << 23, ASKED = 1 << 26
+function collect() {
+    try {
+        return new ArrayBuffer(ASKED).byteLength
+    } catch { // as good
+        return 0
+    }
+}
 
 /** Reads of a Blob, in slices. `progress` is called with the end of what was read, and the size. */
 function slices(blob, FS, progress) {
     const reader = new FileReaderSync()
-    let from = 0, kept = new ArrayBuffer(0), ahead = FIRST_AHEAD
+    let from = 0, kept = new ArrayBuffer(0), ahead = FIRST_AHEAD, held = 0
     const load = (start, end) => {
         try {
             return reader.readAsArrayBuffer(blob.slice(start, end))
@@ -104,6 +114,8 @@ function slices(blob, FS, progress) {
                 ahead = readsOn ? Math.min(2 * ahead, MAX_AHEAD) : FIRST_AHEAD
                 kept = load(position, readsOn ? Math.max(end, position + ahead) : end)
                 from = position
+                if ((held += kept.byteLength) >= COLLECTED)
+                    collect(), held = 0
                 progress?.(from + kept.byteLength, blob.size)
             }
             buffer.set(new buffer.constructor(kept, position - from, end - position), offset)
