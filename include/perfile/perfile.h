@@ -6,8 +6,8 @@
  *
  *     cc example.c $(pkg-config --cflags --libs perfile)
  *
- * and those that include a header of libperfile-analysis, which says so in its first lines, with perfile-analysis in
- * the place of perfile. A first look:
+ * and those that include a header of libperfile-analysis, which says so in its first lines, with perfile-analysis
+ * instead of perfile. A first look:
  *
  *     struct perfile_reader *reader;
  *     struct perfile_error error;

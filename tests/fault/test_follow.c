@@ -368,7 +368,7 @@ static void trace_stream(struct heights *heights, struct perfile_reader *reader,
 static void test_streams(void **state)
 {
     (void)state;
-    struct heights whole, grown;
+    struct heights complete, grown;
     for (char **path = recordings; *path; path++) {
         for (unsigned threads = 1; threads <= 3; threads += 2) {
             struct perfile_reader *reader;
@@ -376,14 +376,14 @@ static void test_streams(void **state)
             g.how = AGAIN;
             g.first = g.step = g.bytes / 20;
             assert_int_equal(perfile_open_memory(g.data, g.bytes, NULL, &reader, NULL), 0);
-            trace_stream(&whole, reader, threads, &g);
+            trace_stream(&complete, reader, threads, &g);
             assert_int_equal(open_growing(&g, &reader), 0);
             assert_true(perfile_reader_file(reader)->followed);
             trace_stream(&grown, reader, threads, &g);
             assert_int_equal(grown.failure, 0);
             assert_true(grown.waits > 1);
-            assert_int_equal(grown.functions, whole.functions);
-            assert_memory_equal(grown.samples, whole.samples, sizeof(whole.samples));
+            assert_int_equal(grown.functions, complete.functions);
+            assert_memory_equal(grown.samples, complete.samples, sizeof(complete.samples));
             free(g.data);
         }
     }
