@@ -13,7 +13,8 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import headers, uses
 
 SKIP = 77
-GUIDES = {'embedding.md': 'Programs of your own', 'pgo.md': 'Feeding optimisers', 'stacks.md': 'Complete stacks', 'traces.md': 'Hardware traces', 'comparing.md': 'Comparing',
+GUIDES = {'embedding.md': 'Programs of your own', 'pgo.md': 'Feeding optimisers', 'stacks.md': 'Complete stacks',
+          'traces.md': 'Hardware traces', 'comparing.md': 'Comparing',
           'fleet.md': 'Many recordings', 'page.md': 'The page', 'format.md': 'The format', 'differences.md': 'Differences from perf',
           'first-minute.md': 'First screens'}
 FIRST = {'README.md': 'First steps', 'NEWS.md': 'What is new', 'SECURITY.md': 'Security', 'bindings/python/README.md': 'Python'}
@@ -142,7 +143,10 @@ class Site:
     def find_parts(self, title, path, kind, made):
         """A page and its headings, each with the words below it."""
         for anchor, heading, text in parts_of(made):
-            self.find(f'{title}: {heading}' if heading else title, f'{path}#{anchor}' if anchor else path, kind if not heading else 'section', words_of(text))
+            if heading:
+                self.find(f'{title}: {heading}', f'{path}#{anchor}', 'section', words_of(text))
+            else:
+                self.find(title, path, kind, words_of(text))
 
     def verb(self, path):
         made = subprocess.run(['mandoc', '-T', 'html', '-O', 'fragment', str(path)], capture_output=True, text=True, check=True).stdout
@@ -196,10 +200,10 @@ class Site:
     def read_examples(self):
         """The programs of examples/ by their paths, and what the table in its README.md says of each."""
         table = (self.tree / 'examples/README.md').read_text(encoding='utf-8')
-        summaries = dict(re.findall(r'^\| `(\w+\.cc?)` \| (.*?) \|$', table, re.M))
+        about = dict(re.findall(r'^\| `(\w+\.cc?)` \| (.*?) \|$', table, re.M))
         paths = sorted(path for path in (self.tree / 'examples').iterdir()
                        if path.suffix in ('.c', '.cc') and '<perfile/' in path.read_text(encoding='utf-8'))
-        return {f'examples/{path.name}': summaries[path.name].replace('`', '') for path in paths}
+        return {f'examples/{path.name}': about[path.name].replace('`', '') for path in paths}
 
     def make(self):
         documents = {**FIRST, **{f'doc/{name}': title for name, title in GUIDES.items()}}
@@ -207,7 +211,7 @@ class Site:
         self.pages = {source: 'guides/' + slug(title) + '.html' for source, title in documents.items()}
         self.examples = self.read_examples()
         self.pages.update({source: source.replace('.', '-') + '.html' for source in self.examples})
-        self.pages['doc'] = self.pages['examples'] = self.pages['examples/README.md'] = self.pages['man'] = self.pages['include/perfile'] = 'index.html'
+        self.pages.update(dict.fromkeys(('doc', 'examples', 'examples/README.md', 'man', 'include/perfile'), 'index.html'))
         self.pages.update({f'include/perfile/{header.name}': f'api/{header.name[:-2]}.html' for header in self.headers})
         shutil.rmtree(self.folder, ignore_errors=True)
         for source, title in documents.items():

@@ -6,8 +6,8 @@
  *
  *     cc example.c $(pkg-config --cflags --libs perfile)
  *
- * and those that include a header of libperfile-analysis, which says so in its first lines, with perfile-analysis
- * instead of perfile. A first look:
+ * and with perfile-analysis instead of perfile when they include a header of libperfile-analysis: its first lines say
+ * so. A first look:
  *
  *     struct perfile_reader *reader;
  *     struct perfile_error error;

@@ -8,7 +8,7 @@
  * For programs that have binaries, or their build ids, and addresses in them: servers that symbolise profiles, crash
  * reports, other formats. Binaries are searched as those of recordings are: build-id caches, separate debug files,
  * archives, and debuginfod when the environment variable DEBUGINFOD_URLS has its addresses. perfile_symbol_options
- * says where to search, how long a server may take, and what is called when it does not answer (note).
+ * says where to search, how long a server may take, and which function reports that it did not answer (note).
  * `examples/symbolize.c` prints what addr2line -f -i prints. Compiled with
  *
  *     cc example.c $(pkg-config --cflags --libs perfile-analysis)

@@ -168,13 +168,13 @@ def judge(answer, address, objects, has_index):
 
 def run_in_gdb(gdb):
     with open(os.environ['PERFILE_TYPES']) as file:
-        given = json.load(file)
+        task = json.load(file)
     verdicts = {}
     for setting in 'pagination off', 'confirm off', 'debuginfod enabled off', 'height 0', 'print object off':
         gdb.execute(f'set {setting}')
-    gdb.execute(f"starti {given['arguments']} > /dev/null < {given['input']}")
+    gdb.execute(f"starti {task['arguments']} > /dev/null < {task['input']}")
     points = {}
-    for address in given['answers']:
+    for address in task['answers']:
         points[int(address, 16)] = gdb.Breakpoint(f'*{address}', internal=True)
     while points:
         try:
@@ -191,8 +191,8 @@ def run_in_gdb(gdb):
         objects = objects_in(gdb, frame) if address is not None else None
         has_index = address is not None and OPERAND.search(text)[4]
         verdicts[hex(pc)] = text, address, [judge(answer, address, objects, has_index) if objects is not None
-                                            else 'no operand' for answer in given['answers'][hex(pc)]]
-    with open(given['out'], 'w') as file:
+                                            else 'no operand' for answer in task['answers'][hex(pc)]]
+    with open(task['out'], 'w') as file:
         json.dump(verdicts, file)
     if gdb.selected_inferior().pid:
         gdb.execute('kill')
@@ -223,10 +223,10 @@ def answers_for(perfile, assemble, program, folder):
             if row['data_type'] and not row['data_type'].startswith('(')}
 
 
-def verdicts_of(program, answers, folder, given='/dev/null', arguments=''):
+def verdicts_of(program, answers, folder, stdin='/dev/null', arguments=''):
     """For each address in gdb's memory that runs: the instruction, where its data is, and what each answer is."""
     asked, out = folder / 'answers', folder / 'out'
-    asked.write_text(json.dumps({'answers': answers, 'input': given, 'arguments': arguments, 'out': str(out)}))
+    asked.write_text(json.dumps({'answers': answers, 'input': stdin, 'arguments': arguments, 'out': str(out)}))
     subprocess.run(['gdb', '-q', '-nx', '-batch', '-x', HERE, program], stdout=subprocess.DEVNULL,
                    stderr=subprocess.DEVNULL, env=dict(hermetic.environment(), PERFILE_TYPES=str(asked)), check=False)
     return json.loads(out.read_text())

@@ -24,7 +24,8 @@ import sys
 import tempfile
 
 HERE = pathlib.Path(__file__).resolve()
-sys.path += [str(HERE.parent), str(HERE.parent.parent)]
+TESTS = HERE.parent.parent / 'tests'
+sys.path += [str(TESTS), str(TESTS / 'others')]
 import images
 import types_gdb
 
@@ -165,7 +166,7 @@ def shortened(text):
     return text if len(text) < 100 else text[:60] + '...' + text[-36:]
 
 
-def compare(given, accesses, theirs, ours, judge):
+def compare(asked, accesses, theirs, ours, judge):
     """`judge` returns what a debugger says of both answers at addresses."""
     kinds, lines = collections.Counter(), collections.defaultdict(int)
     for number, (ip, _, _) in enumerate(accesses, 1):
@@ -173,14 +174,14 @@ def compare(given, accesses, theirs, ours, judge):
         mine = row.get('data_type', '')
         kind = kind_of(label, mine)
         kinds[kind] += 1
-        if kind in JUDGED or (given.verbose and kind == 'neither'):
+        if kind in JUDGED or (asked.verbose and kind == 'neither'):
             lines[kind, ip, label, mine, row.get('symbol', ''), row.get('instruction', '')] += 1
     verdicts = judge({ip: (label, mine) for kind, ip, label, mine, *_ in lines if kind in JUDGED})
     seen = collections.Counter()
     for (kind, ip, *_), count in lines.items():
         if kind in JUDGED:
             seen[WORDS.get(verdicts.get(ip), 'not seen')] += count
-    print_row(given.name, max(1, len(accesses)), kinds, seen)
+    print_row(asked.name, max(1, len(accesses)), kinds, seen)
     for (kind, ip, label, mine, *code), count in sorted(lines.items(), key=lambda item: -item[1]):
         print(f'    {count} {kind} [{WORDS.get(verdicts.get(ip), "not seen")}] {shortened(code[0])} {ip:x} {code[1]}: '
               f'{shortened(label)!r} {shortened(mine)!r}')
@@ -200,21 +201,21 @@ def main():
     for name in 'perfile', 'assemble', 'perf', 'count', 'name', 'program':
         parser.add_argument(name)
     parser.add_argument('arguments', nargs='*')
-    given = parser.parse_args()
-    program, count = pathlib.Path(given.program).absolute(), int(given.count)
+    asked = parser.parse_args()
+    program, count = pathlib.Path(asked.program).absolute(), int(asked.count)
     image = program.read_bytes()
     base, options = base_of(image), ['-k', program] if is_kernel(program) else []
     with tempfile.TemporaryDirectory() as made:
         folder = pathlib.Path(made)
-        accesses = (everywhere(program, image, count) if given.all
-                    else traced(program, given.arguments, image, count, folder))
+        accesses = (everywhere(program, image, count) if asked.all
+                    else traced(program, asked.arguments, image, count, folder))
         os.chmod(folder, 0o755)
-        recording = assembled(given.assemble, program, image, accesses, folder)
+        recording = assembled(asked.assemble, program, image, accesses, folder)
 
         def judge(answers):
-            return {} if given.all else by_debugger(program, given.arguments, base, folder, answers)
-        compare(given, accesses, by_perf(given.perf, recording, options),
-                by_perfile(given.perfile, recording, base, options), judge)
+            return {} if asked.all else by_debugger(program, asked.arguments, base, folder, answers)
+        compare(asked, accesses, by_perf(asked.perf, recording, options),
+                by_perfile(asked.perfile, recording, base, options), judge)
 
 
 main()
