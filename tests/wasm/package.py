@@ -129,6 +129,7 @@ class Test:
         path = self.folder / 'far/perf.data'
         for offset in (3 << 30, 5 << 30):
             move(recording, path, offset)
+            os.utime(path, (0, 0))  # as of slices
             for args in (['info', '--format', 'json'], ['report', '--stdio', *SYMFS]):
                 done, other = (subprocess.run([*program, *args, 'perf.data'], cwd=path.parent, env=self.environment, stdout=subprocess.PIPE, check=False)
                                for program in ([self.project / 'node_modules/.bin/perfile'], self.perfile))
