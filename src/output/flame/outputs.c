@@ -106,11 +106,9 @@ static int open_before(struct flame *flame, bool page)
 }
 
 /* Profiles instead of recordings. */
-static int open_profiles(struct flame *flame, bool page)
+static int open_profiles(struct flame *flame)
 {
     const struct perfile_flame_options *options = flame->options->flame;
-    if (page)
-        return refuse(flame->error, "profile", "a page has the samples of a recording: a profile has only their sums");
     int result = pf_flame_recording_of_profile(&flame->now, flame->options, options->profile, flame->error);
     if (result < 0 || !options->profile_before)
         return result;
@@ -147,7 +145,7 @@ static int open_flame(struct flame *flame, struct perfile_reader *reader, bool p
     if (options->folded)
         return result < 0 ? result : open_passed(flame);
     if (options->profile)
-        return result < 0 ? result : open_profiles(flame, page);
+        return result < 0 ? result : open_profiles(flame);
     if (result == 0 && page && flame->options->code && !flame->code.text.allocator) /* annotate has opened it */
         result = open_code(flame, reader, flame->options);
     if (result == 0 && flame->of_branches)
@@ -341,7 +339,8 @@ static int html(struct flame *flame)
                                             .code_bytes = flame->code.text.used,
                                             .code_choice = flame->code.choice,
                                             .threads = flame->options->threads};
-    now->set.subtitle = *flame->aux ? flame->aux : NULL;
+    const char *without_times = flame->options->flame->profile ? "of a profile: without times, no timeline" : NULL;
+    now->set.subtitle = *flame->aux ? flame->aux : without_times;
     if (flame->code.text.data && !flame->code.choice)
         pf_flame_code_notify(&flame->code, flame->options);
     const int result = report_about(flame);
