@@ -83,7 +83,7 @@ class Recording(unittest.TestCase):
 
     def test_what_cannot_be_recorded(self):
         other = self.folder / 'other.data'
-        self.assertRaises(FileNotFoundError, perfile.Recorder, other, ['no-such-command'], **EVENT)
+        self.assertRaises(FileNotFoundError, perfile.Recorder, other, [self.folder / 'no-such-command'], **EVENT)
         self.assertRaises(TypeError, perfile.Recorder, other, ['true'], pids=1)
         self.assertRaises(TypeError, perfile.Recorder, other, ['true'], nothing=1)
         self.assertRaises(perfile.ArgumentError, perfile.Recorder, other, ['true'], events='no-such-event')
