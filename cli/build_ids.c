@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "build_ids.h"
 
+#include "array.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -16,14 +18,8 @@ int pf_build_id_rows_add(void *context, const char *path, const uint8_t *bytes, 
     struct pf_build_ids *ids = context;
     struct pf_build_id *added;
 
-    if (ids->count == ids->capacity) {
-        const size_t capacity = ids->capacity ? 2 * ids->capacity : 64;
-        struct pf_build_id *grown = reallocarray(ids->list, capacity, sizeof(*grown));
-        if (!grown)
-            return -1;
-        ids->list = grown;
-        ids->capacity = capacity;
-    }
+    if (!pf_array_grow(&ids->list, &ids->capacity, ids->count + 1, sizeof(*added)))
+        return -1;
     added = &ids->list[ids->count];
     *added = (struct pf_build_id){.path = strdup(path), .count = count};
     memcpy(added->bytes, bytes, count);

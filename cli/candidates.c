@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "candidates.h"
+#include "array.h"
 #include "dataset/dataset.h"
 #include "input.h"
 #include "inputs.h"
@@ -41,14 +42,8 @@ static int add(struct words *words, const char *word, size_t bytes, const char *
         return 1;
     if (!is_plain(word, bytes))
         return 0;
-    if (words->count == words->capacity) {
-        char **grown = reallocarray(words->list, 2 * words->capacity + 64, sizeof(*grown));
-
-        if (!grown)
-            return 1;
-        words->list = grown;
-        words->capacity = 2 * words->capacity + 64;
-    }
+    if (!pf_array_grow(&words->list, &words->capacity, words->count + 1, sizeof(*words->list)))
+        return 1;
     if (asprintf(&words->list[words->count], "%.*s%s%s", (int)bytes, word, *remark ? "\t" : "", remark) < 0)
         return 1;
     words->count++;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Where symbols of the kernel are, in perf's words. */
+#include "array.h"
 #include "message.h"
 #include "sandbox.h"
 #include "stream.h"
@@ -51,14 +52,8 @@ static char *read_text(const char *path)
 
 static bool add_symbol(struct symbols *symbols, const struct symbol *symbol)
 {
-    if (symbols->count == symbols->capacity) {
-        const size_t capacity = symbols->capacity ? 2 * symbols->capacity : 4096;
-        struct symbol *grown = reallocarray(symbols->list, capacity, sizeof(*grown));
-        if (!grown)
-            return false;
-        symbols->list = grown;
-        symbols->capacity = capacity;
-    }
+    if (!pf_array_grow(&symbols->list, &symbols->capacity, symbols->count + 1, sizeof(*symbol)))
+        return false;
     symbols->list[symbols->count++] = *symbol;
     return true;
 }

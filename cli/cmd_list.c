@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "array.h"
 #include "guess.h"
 #include "json.h"
 #include "message.h"
@@ -39,18 +40,11 @@ static void free_list(struct list *list)
 static int take_event(void *context, const struct perfile_known_event *event)
 {
     struct list *list = context;
-    const size_t capacity = list->capacity ? 2 * list->capacity : 256;
 
     if (list->kind && strcmp(event->kind, list->kind) != 0)
         return 0;
-    struct event *grown =
-        list->count < list->capacity ? list->events : reallocarray(list->events, capacity, sizeof(*grown));
-
-    if (!grown)
+    if (!pf_array_grow(&list->events, &list->capacity, list->count + 1, sizeof(*list->events)))
         return -1;
-    if (grown != list->events || list->count == list->capacity)
-        list->capacity = capacity;
-    list->events = grown;
     struct event *added = &list->events[list->count];
     *added = (struct event){strdup(event->name), event->doc ? strdup(event->doc) : NULL, "", event->works};
     snprintf(added->kind, sizeof(added->kind), "%s", event->kind);

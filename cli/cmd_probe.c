@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Probes of this machine, as perf probe has them. */
 #include "probes.h"
+#include "array.h"
 #include "message.h"
 #include "sandbox.h"
 #include "stream.h"
@@ -99,18 +100,10 @@ struct texts {
 /* Takes over a text from malloc. Non-zero when out of memory. */
 static int keep(struct texts *texts, char *text)
 {
-    if (text && texts->count == texts->capacity) {
-        const size_t capacity = texts->capacity ? 2 * texts->capacity : 64;
-        char **grown = reallocarray(texts->items, capacity, sizeof(*grown));
-        if (!grown) {
-            free(text);
-            return -1;
-        }
-        texts->items = grown;
-        texts->capacity = capacity;
-    }
-    if (!text)
+    if (!text || !pf_array_grow(&texts->items, &texts->capacity, texts->count + 1, sizeof(text))) {
+        free(text);
         return -1;
+    }
     texts->items[texts->count++] = text;
     return 0;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "probes.h"
+#include "array.h"
 #include "message.h"
 
 #include <errno.h>
@@ -87,15 +88,9 @@ static int add_line(void *context, const struct perfile_probe *probe)
     const struct definition *definition = context;
     struct pf_probe_batch *batch = definition->batch;
 
-    if (batch->count == batch->capacity) {
-        const size_t capacity = batch->capacity ? 2 * batch->capacity : 16;
-        struct pf_probe_line *grown = reallocarray(batch->lines, capacity, sizeof(*grown));
-        if (!grown) {
-            batch->has_no_memory = true;
-            return -1;
-        }
-        batch->lines = grown;
-        batch->capacity = capacity;
+    if (!pf_array_grow(&batch->lines, &batch->capacity, batch->count + 1, sizeof(*batch->lines))) {
+        batch->has_no_memory = true;
+        return -1;
     }
     batch->lines[batch->count++] = (struct pf_probe_line){
         .group = copy(batch, probe->group),

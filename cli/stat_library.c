@@ -4,6 +4,7 @@
  * tools/perf/pmu-events/arch/x86/skylake. Its *.json are lists of objects whose members are texts: of an event
  * EventName, EventCode, UMask and so on, of a metric MetricName, MetricExpr, MetricGroup and ScaleUnit.
  */
+#include "array.h"
 #include "stat_metrics.h"
 
 #include <ctype.h>
@@ -92,14 +93,8 @@ static bool take_object(char **at, struct object *object)
 
 static bool add_object(struct library *library, const struct object *object)
 {
-    if (library->count == library->capacity) {
-        const size_t capacity = library->capacity ? library->capacity * 2 : 256;
-        struct object *grown = realloc(library->objects, capacity * sizeof(*grown));
-        if (!grown)
-            return false;
-        library->objects = grown;
-        library->capacity = capacity;
-    }
+    if (!pf_array_grow(&library->objects, &library->capacity, library->count + 1, sizeof(*object)))
+        return false;
     library->objects[library->count++] = *object;
     return true;
 }
@@ -225,6 +220,17 @@ static size_t put_term(char *text, size_t used, const char *term, const char *nu
                                    (int)strcspn(number, ", "), number);
 }
 
+/* The list, whose parts are separated by commas, has the event. */
+static bool is_listed(const char *list, const char *event)
+{
+    const size_t bytes = strlen(event);
+
+    for (const char *at = list; at && (at = strstr(at, event)) != NULL; at += bytes)
+        if ((at == list || at[-1] == ',') && (!at[bytes] || at[bytes] == ','))
+            return true;
+    return false;
+}
+
 /* An event once: as the PMU of the unit has it, with its name. */
 static int count_event(struct resolved *resolved, const struct object *event, const char *name)
 {
@@ -244,9 +250,7 @@ static int count_event(struct resolved *resolved, const struct object *event, co
     } else {
         snprintf(text, sizeof(text), "%s", name);
     }
-    const char *found = resolved->events ? strstr(resolved->events, text) : NULL;
-    const char after = found ? found[strlen(text)] : 'x';
-    if (!strcmp(name, "duration_time") || !after || after == ',')
+    if (!strcmp(name, "duration_time") || is_listed(resolved->events, text))
         return PF_STATUS_OK;
     return pf_text_join(&resolved->events, ",", text);
 }

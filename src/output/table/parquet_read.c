@@ -333,7 +333,7 @@ PF_PUT(cell)
 
 /* ---- files ------------------------------------------------------------------------------------------------------- */
 
-/* The position in `leaves` of the one with this name, which is mostly `near`; count: there is none. */
+/* The position in `leaves` of the one with this name, mostly `near`. Returns `count` when no leaf has the name. */
 static size_t find_name(const struct pf_parquet_leaf *leaves, size_t count, const char *name, size_t near)
 {
     if (near < count && strcmp(leaves[near].name, name) == 0)

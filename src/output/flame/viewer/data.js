@@ -34,7 +34,7 @@ function columnsOf(header, all) {
   let at = 0;
   for (const [name, bytes, count] of header.parts) found[name] = { bytes: all.subarray(at, at += bytes), count };
   const column = (name, Type) => numbers(found[name].bytes, found[name].count, new Type(found[name].count));
-  const less = column => column.map(n => n - 1); /* 0 means there is no index */
+  const less = column => column.map(n => n - 1); /* 0 is written for a missing index */
   return { column, has: name => !!found[name] && found[name].count > 0, json: name => JSON.parse(new TextDecoder().decode(found[name].bytes)),
     optional: (name, Type) => less(column(name, Type)) };
 }

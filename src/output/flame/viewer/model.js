@@ -60,7 +60,7 @@ function pathOf(tree, node) {
   for (; node > 0; node = tree.parent[node]) path.push(tree.group[node]);
   return path.reverse();
 }
-/* 0: there is no such node, or nothing in it. */
+/* Returns 0 when the path has no node, or one with nothing in it. */
 function findPath(tree, path) {
   let node = 0;
   for (const group of path) {
