@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """A terminal that is not ours: a window of tmux, whose screen can be read and whose keys can be pressed."""
+import itertools
 import subprocess
 
 import hermetic
@@ -10,10 +11,15 @@ def quoted(word):
 
 
 class Window:
-    """The only one of a server of its own. A client in control mode stays and is asked: to start one takes longer than to answer."""
+    """The only one of a server of its own. A client in control mode stays and is asked: to start one takes longer than to answer.
+
+    Each window has a socket of its own: a server that was told to end still answers at its socket for a moment.
+    """
+
+    count = itertools.count()
 
     def __init__(self, folder, columns, rows, command, **environment):
-        words = ['tmux', '-S', str(folder / 'socket'), '-f', '/dev/null']
+        words = ['tmux', '-S', str(folder / f'socket-{next(self.count)}'), '-f', '/dev/null']
         settings = hermetic.environment(TERM='screen-256color', HOME=str(folder), SHELL='/bin/sh', **hermetic.NO_LEAKS, **environment)
         subprocess.run([*words, 'new-session', '-d', '-x', str(columns), '-y', str(rows), command], env=settings, check=True)
         # what happens in the window comes in pieces that end anywhere, also within a character: only answers are all
