@@ -59,13 +59,19 @@ static void declare(struct ctf *ctf, const char *type, const char *name)
     pf_put_string(ctf->out, ";\n");
 }
 
-static void put_number(struct ctf *ctf, const char *type, const char *name, uint64_t value)
+/* As the description says it. */
+struct number_type {
+    const char *name;
+    uint8_t bytes;
+};
+static const struct number_type address = {"uint64_x_t", 8}, count64 = {"uint64_t", 8}, id32 = {"int32_t", 4};
+
+static void put_number(struct ctf *ctf, const struct number_type *type, const char *name, uint64_t value)
 {
-    const unsigned bytes = strstr(type, "64") ? 8 : strstr(type, "32") ? 4 : strstr(type, "16") ? 2 : 1;
     if (ctf->declares)
-        declare(ctf, type, name);
+        declare(ctf, type->name, name);
     else
-        put_integer(&ctf->packet, value, bytes);
+        put_integer(&ctf->packet, value, type->bytes);
 }
 
 static void put_text(struct ctf *ctf, const char *name, const char *text)
@@ -123,7 +129,7 @@ static uint32_t walk_chain(struct ctf *ctf, bool puts_addresses, bool puts_funct
 
 static void put_callchain(struct ctf *ctf)
 {
-    put_count(ctf, "uint64_x_t", "perf_callchain", ctf->declares ? 0 : walk_chain(ctf, false, false));
+    put_count(ctf, address.name, "perf_callchain", ctf->declares ? 0 : walk_chain(ctf, false, false));
     if (!ctf->declares)
         walk_chain(ctf, true, false);
     put_count(ctf, "string", "perf_callchain_functions", ctf->declares ? 0 : walk_chain(ctf, false, false));
@@ -135,7 +141,7 @@ static void put_ip(struct ctf *ctf)
 {
     const struct pf_delivered *item = ctf->item;
     const unsigned mode = ctf->declares ? 0 : item->record->misc & PERFILE_MISC_CPUMODE_MASK;
-    put_number(ctf, "uint64_x_t", "perf_ip", ctf->declares ? 0 : item->sample.ip);
+    put_number(ctf, &address, "perf_ip", ctf->declares ? 0 : item->sample.ip);
     put_text(ctf, "perf_function",
              ctf->declares ? "" : function_at(ctf, pf_delivered_space(item, mode), item->sample.ip, false));
 }
@@ -151,21 +157,20 @@ static bool is_integer(uint64_t bytes)
 static void put_field(struct ctf *ctf, const struct perfile_tracepoint_field *field, const struct perfile_bytes *bytes,
                       bool swap)
 {
-    static const char *const types[2][9] = {
-        {[1] = "uint8_t", [2] = "uint16_t", [4] = "uint32_t", [8] = "uint64_t"},
-        {[1] = "int8_t", [2] = "int16_t", [4] = "int32_t", [8] = "int64_t"},
+    static const struct number_type types[2][9] = {
+        {[1] = {"uint8_t", 1}, [2] = {"uint16_t", 2}, [4] = {"uint32_t", 4}, [8] = {"uint64_t", 8}},
+        {[1] = {"int8_t", 1}, [2] = {"int16_t", 2}, [4] = {"int32_t", 4}, [8] = {"int64_t", 8}},
     };
     const uint64_t wanted = field->is_array ? field->element_bytes : field->bytes;
-    const uint64_t element = is_integer(wanted) ? wanted : 1;
-    const char *type = types[field->is_signed][element];
+    const struct number_type *type = &types[field->is_signed][is_integer(wanted) ? wanted : 1];
     if (!field->is_array && is_integer(wanted)) {
         put_number(ctf, type, field->name,
-                   bytes->bytes == element ? pf_trace_load(bytes->data, element, field->is_signed, swap) : 0);
+                   bytes->bytes == type->bytes ? pf_trace_load(bytes->data, type->bytes, field->is_signed, swap) : 0);
         return;
     }
-    put_count(ctf, type, field->name, bytes->bytes / element);
-    for (uint64_t at = 0; !ctf->declares && at + element <= bytes->bytes; at += element)
-        put_integer(&ctf->packet, pf_trace_load(bytes->data + at, element, false, swap), (unsigned)element);
+    put_count(ctf, type->name, field->name, bytes->bytes / type->bytes);
+    for (uint64_t at = 0; !ctf->declares && at + type->bytes <= bytes->bytes; at += type->bytes)
+        put_integer(&ctf->packet, pf_trace_load(bytes->data + at, type->bytes, false, swap), type->bytes);
 }
 
 static void put_text_field(struct ctf *ctf, const struct perfile_tracepoint_field *field,
@@ -214,16 +219,16 @@ static void put_event(struct ctf *ctf, const struct perfile_event *event)
     if (type & PERFILE_SAMPLE_IP)
         put_ip(ctf);
     if (type & PERFILE_SAMPLE_ADDR)
-        put_number(ctf, "uint64_x_t", "perf_addr", sample->addr);
-    put_number(ctf, "uint64_t", "perf_period", sample->period);
+        put_number(ctf, &address, "perf_addr", sample->addr);
+    put_number(ctf, &count64, "perf_period", sample->period);
     if (type & (PERFILE_SAMPLE_WEIGHT | PERFILE_SAMPLE_WEIGHT_STRUCT))
-        put_number(ctf, "uint64_t", "perf_weight", sample->weight);
+        put_number(ctf, &count64, "perf_weight", sample->weight);
     if (type & PERFILE_SAMPLE_DATA_SRC)
-        put_number(ctf, "uint64_x_t", "perf_data_src", sample->data_src);
+        put_number(ctf, &address, "perf_data_src", sample->data_src);
     if (type & PERFILE_SAMPLE_TRANSACTION)
-        put_number(ctf, "uint64_x_t", "perf_transaction", sample->transaction);
+        put_number(ctf, &address, "perf_transaction", sample->transaction);
     if (type & PERFILE_SAMPLE_PHYS_ADDR)
-        put_number(ctf, "uint64_x_t", "perf_phys_addr", sample->phys_addr);
+        put_number(ctf, &address, "perf_phys_addr", sample->phys_addr);
     if (type & PERFILE_SAMPLE_CALLCHAIN)
         put_callchain(ctf);
     put_fields(ctf, event);
@@ -233,9 +238,9 @@ static void put_event(struct ctf *ctf, const struct perfile_event *event)
 static void put_context(struct ctf *ctf)
 {
     const struct perfile_sample none = {0}, *sample = ctf->declares ? &none : &ctf->item->sample;
-    put_number(ctf, "int32_t", "cpu_id", sample->cpu);
-    put_number(ctf, "int32_t", "perf_pid", (uint32_t)sample->pid);
-    put_number(ctf, "int32_t", "perf_tid", (uint32_t)sample->tid);
+    put_number(ctf, &id32, "cpu_id", sample->cpu);
+    put_number(ctf, &id32, "perf_pid", (uint32_t)sample->pid);
+    put_number(ctf, &id32, "perf_tid", (uint32_t)sample->tid);
     put_text(ctf, "perf_comm", ctf->declares || !ctf->item->comm ? "" : ctf->item->comm);
 }
 
@@ -406,9 +411,9 @@ static int put_samples(struct ctf *ctf, struct perfile_error *error)
     end_packet(ctf);
     pf_delivery_notify_unmatched(ctf->samples.delivery, ctf->options->unmatched, ctf->options->unmatched_context);
     if (ctf->late && symbols->note)
-        symbols->note(symbols->note_context,
-                      pf_count_of(ctf->late, "samples have an earlier time than the one before, whose time is written",
-                                  counted));
+        symbols->note(
+            symbols->note_context,
+            pf_count_of(ctf->late, "samples have an earlier time than the one before, whose time is written", counted));
     return ctf->packet.failed || ctf->failed ? pf_fail_memory(error, "ctf") : 0;
 }
 
