@@ -120,6 +120,17 @@ def settle(is_inside=False):
     time.tzset()
 
 
+PATIENCE_SECONDS = 100  # for what comes at once on an idle machine
+
+
+def wait_until(fact, seconds=PATIENCE_SECONDS):
+    """Whether the function becomes true within that time."""
+    end = time.monotonic() + seconds
+    while not (found := fact()) and time.monotonic() < end:
+        time.sleep(0.02)
+    return found
+
+
 def differing(checks):
     """Prints which of (what, got, wanted) differ, and returns whether any do."""
     failed = [(what, got, wanted) for what, got, wanted in checks if got != wanted]

@@ -8,9 +8,11 @@ import concurrent.futures, fcntl, json, os, pathlib, pty, re, resource, select, 
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent))
 import hermetic
+from hermetic import wait_until
 
 PERFILE = os.path.abspath(sys.argv[1])
 SPIN = 'while :; do :; done'
+COUNTED = 'i=0; while [ \\$i -lt 2000 ]; do i=\\$((i+1)); done'  # within the quotes of a shell
 EVENT = 'cpu-clock'  # without the kernel where its functions cannot be named
 EVERYTHING = True  # -a is allowed
 wrong = []
@@ -35,20 +37,21 @@ def samples(path):
     return int(re.search(r'([\d,]+) samples? are complete', checked.stdout).group(1).replace(',', ''))
 
 
+def wait_for_samples(output, least=1):
+    """Whether the recording that is being made has so many."""
+    return wait_until(lambda: output.exists() and samples(output) >= least)
+
+
 def start(output, *more):
     """A recorder of a busy command in a process group of its own, after it has drained something."""
     recorder = subprocess.Popen([PERFILE, 'record', '-q', '-e', 'cpu-clock', '-F', '2000', '-o', str(output), *more, '--',
                                  'sh', '-c', SPIN], stderr=subprocess.PIPE, text=True, start_new_session=True)
-    for _ in range(200):
-        time.sleep(0.05)
-        if output.exists() and samples(output) > 0:
-            return recorder
-    expect(False, 'a recording that starts', recorder.poll())
+    expect(wait_for_samples(output), 'a recording that starts', recorder.poll())
     return recorder
 
 
 def end(recorder):
-    status = recorder.wait(timeout=30)
+    status = recorder.wait(timeout=60)
     try:
         os.killpg(recorder.pid, signal.SIGKILL)
     except ProcessLookupError:
@@ -158,7 +161,6 @@ def test_options(folder):
     output.unlink()
     recorder = subprocess.Popen([PERFILE, *plain], stderr=subprocess.PIPE, text=True)
     wait_until(output.exists)
-    time.sleep(0.1)
     recorder.send_signal(signal.SIGINT)
     reply = recorder.communicate(timeout=60)[1]
     expect('Ctrl-C' in reply and recorder.returncode == 0, 'nothing that is named', (reply, recorder.returncode))
@@ -196,9 +198,13 @@ def test_for_a_time(folder):
     """perf record -p PID -- sleep 10: the command only says how long, and ends with what is recorded."""
     output = folder / 'timed.data'
     busy = subprocess.Popen([sys.executable, '-c', 'while True: pass'])
-    done = run('record', '-q', '-e', EVENT, '-p', str(busy.pid), '-o', str(output), '--', 'sh', '-c', 'sleep 0.3; exit 7')
+    recorder = subprocess.Popen([PERFILE, 'record', '-q', '-e', EVENT, '-p', str(busy.pid), '-o', str(output), '--', 'sh', '-c',
+                                 f'until [ -e {folder}/over ]; do sleep 0.05; done; exit 7'])
+    wait_for_samples(output)
+    (folder / 'over').touch()
+    expect(recorder.wait(60) == 7, 'a process for a time', recorder.returncode)
     tasks = set(run('script', '-q', '-F', 'pid', str(output)).stdout.split())
-    expect(done.returncode == 7 and tasks == {str(busy.pid)}, 'a process for a time', (done, tasks))
+    expect(tasks == {str(busy.pid)}, 'a process for a time: samples', tasks)
     recorder = subprocess.Popen([PERFILE, 'record', '-q', '-e', EVENT, '-p', str(busy.pid), '-o', str(output), '--', 'sh', '-c',
                                  f': > {folder}/runs; exec sleep 600'])
     wait_until(lambda: (folder / 'runs').exists())
@@ -261,8 +267,12 @@ def test_numbers(folder):
 
 
 def test_high_rate(folder):
-    most = pathlib.Path('/proc/sys/kernel/perf_event_max_sample_rate').read_text().strip()
-    done = run('record', '-F', '99999999', '-e', 'cpu-clock', '-o', str(folder / 'rate.data'), 'true')
+    limit = pathlib.Path('/proc/sys/kernel/perf_event_max_sample_rate')
+    most, later = limit.read_text().strip(), None
+    while most != later:  # a busy kernel lowers it meanwhile
+        most = later or most
+        done = run('record', '-F', '99999999', '-e', 'cpu-clock', '-o', str(folder / 'rate.data'), 'true')
+        later = limit.read_text().strip()
     expect(done.returncode == 0 and f'record: {most} samples a second, not 99999999' in done.stderr, 'a rate too high', done)
 
 
@@ -282,21 +292,23 @@ def test_losses(folder):
 
 def test_delay(folder):
     """What the command mapped and was called before is known; its end and signals are heard."""
-    output = folder / 'delay.data'
-    done = run('record', '-q', '-D', '300', '-e', EVENT, '-o', str(output), '--', 'sh', '-c',
-               f'exec timeout 0.6 sh -c "{SPIN}"')
+    output, runs = folder / 'delay.data', folder / 'delay.runs'
+    runs.touch()
+    recorder = subprocess.Popen([PERFILE, 'record', '-q', '-D', '300', '-e', EVENT, '-o', str(output), '--', 'sh', '-c',
+                                 f'exec env sh -c "while [ -e {runs} ]; do {COUNTED}; done; exit 7"'])
+    wait_for_samples(output, 20)
+    runs.unlink()
+    expect(recorder.wait(60) == 7, 'a delay', recorder.returncode)
     shown = run('script', '-F', 'comm,dso,ip,time,sym', str(output)).stdout
-    expect(done.returncode == 124 and samples(output) > 0 and 'perfile' not in shown, 'the names behind a delay', done)
+    expect(samples(output) > 0 and 'perfile' not in shown, 'the names behind a delay', shown[:500])
     expect('(/' in shown and '[unknown])' not in shown, 'the mappings behind a delay', shown[:500])
-    began = time.monotonic()
-    done = run('record', '-D', '60000', '-e', 'cpu-clock', '-o', str(output), 'true')
+    done = run('record', '-D', '3600000', '-e', 'cpu-clock', '-o', str(output), 'true')
     expect(done.returncode == 0 and 'delay' in done.stderr, 'a command that ends before the delay', done)
-    runs = folder / 'delay.runs'
-    recorder = subprocess.Popen([PERFILE, 'record', '-q', '-D', '60000', '-e', 'cpu-clock', '-o', str(output), 'sh', '-c',
-                                 f': >{runs}; exec sleep 60'], start_new_session=True)
+    recorder = subprocess.Popen([PERFILE, 'record', '-q', '-D', '3600000', '-e', 'cpu-clock', '-o', str(output), 'sh', '-c',
+                                 f': >{runs}; exec sleep 3600'], start_new_session=True)
     wait_until(runs.exists)
     recorder.send_signal(signal.SIGINT)
-    expect(end(recorder) == 128 + signal.SIGTERM and time.monotonic() - began < 30, 'Ctrl-C before the delay is over')
+    expect(end(recorder) == 128 + signal.SIGTERM, 'Ctrl-C before the delay is over', recorder.returncode)
 
 
 def known_share(path):
@@ -306,14 +318,6 @@ def known_share(path):
 
 
 CHILD = f'timeout 0.1 sh -c "{SPIN}"'
-
-
-def wait_until(fact, seconds=30):
-    """Whether it came true in time."""
-    end = time.monotonic() + seconds
-    while not fact() and time.monotonic() < end:
-        time.sleep(0.05)
-    return time.monotonic() < end
 
 
 def switched(folder, name, *more, signals=0, files=0):
@@ -425,7 +429,7 @@ def test_overwrite(folder):
     files, message = switched(folder, 'over', '--overwrite', '--switch-output', '-m', '16K', signals=2, files=2)
     expect(2 <= len(files) <= 3, 'a file for each snapshot', (files, message))
     counts = [samples(path) for path in files]
-    expect(min(counts) >= 0 and 0 < max(counts) <= os.cpu_count() * 16384 // 40, 'a snapshot holds what the buffers hold',
+    expect(min(counts) >= 0 and 0 < max(counts) <= os.cpu_count() * max(16384, os.sysconf('SC_PAGE_SIZE')) // 40, 'a snapshot holds what the buffers hold',
            counts)
     for path, count in zip(files, counts):
         expect(count == 0 or known_share(path) > 0.95, 'a snapshot has the names it needs', known_share(path))
@@ -474,10 +478,9 @@ def test_forks_at_the_start(folder):
         output = folder / f'forks.{number}'
         recorder = subprocess.Popen([PERFILE, 'record', '-q', '-p', str(parent.pid), '-e', EVENT, '-F', '2000', '-o',
                                      str(output)])
-        wait_until(output.exists)
-        time.sleep(0.3)
+        wait_for_samples(output, 100)
         recorder.send_signal(signal.SIGINT)
-        recorder.wait(timeout=30)
+        recorder.wait(timeout=60)
         return 1 if samples(output) == 0 else known_share(output)
 
     expect_most(share, 4, 0.99, 'who was forked while the recorder started')
@@ -537,7 +540,7 @@ class Controlled:
 
     def say(self, command):
         os.write(self.ctl, command.encode() + b'\n')
-        ready = select.select([self.ack], [], [], 10)[0]
+        ready = select.select([self.ack], [], [], hermetic.PATIENCE_SECONDS)[0]
         expect(ready and os.read(self.ack, 64) == b'ack\n\0', f'{command}: answered', ready)
 
     def say_in_vain(self, *commands):
@@ -547,6 +550,10 @@ class Controlled:
             self.say('ping')
         ready = select.select([self.ack], [], [], 0.5)[0]
         expect(not ready, f'{commands}: answered', ready and os.read(self.ack, 64))
+
+    def record_more(self, than):
+        """Goes on until a snapshot has more samples."""
+        return wait_until(lambda: self.say('snapshot') or samples(self.output) > than)
 
     def end(self):
         status = end(self.process)
@@ -562,31 +569,28 @@ def test_control(folder):
     one.say('snapshot')
     expect(samples(one.output) == 0, 'nothing is recorded before enable', samples(one.output))
     one.say('enable')
-    time.sleep(0.5)
+    expect(one.record_more(0), 'enable')
     one.say('disable')
     one.say('snapshot')
     before = samples(one.output)
-    expect(before > 0, 'enable', before)
     time.sleep(0.4)
     one.say('snapshot')
     expect(samples(one.output) == before, 'disable', (before, samples(one.output)))
     one.say(f'enable {EVENT}')
-    time.sleep(0.5)
+    expect(one.record_more(before), 'enable NAME', before)
     one.say(f'disable {EVENT}')
     one.say_in_vain('enable nothing', 'disable ', f'disable  {EVENT}', f'disable {EVENT} ', 'evlist ', 'evlist -v',
                     'evlist all', ' ping', 'pingx', 'stopit', 'PING', 'nonsense', 'x' * 300)
     one.say('ping now')
     one.say('evlist')
     one.say('stop')
-    after = samples(one.output)
-    expect(after > before, 'enable NAME', (before, after))
     expect(known_share(one.output) > 0.99, 'the names of what was mapped while nothing was recorded')
     expect(one.end() == 128 + signal.SIGTERM, 'stop ends the command')
     message = one.process.stderr.read()
     expect(re.search(f'^{EVENT}(:u)?\npage-faults(:u)?\n', message, re.M), 'evlist', message)
     two = Controlled(folder, 'controlled.data', '--switch-output')
     two.say('enable')
-    time.sleep(0.4)
+    wait_for_samples(two.output)
     two.say('snapshot')
     expect(len(list(folder.glob('controlled.data.2*'))) == 1, 'a snapshot is a file when files are switched')
     two.say('stop')
@@ -635,11 +639,17 @@ def test_early_signal(folder):
     expect(done.returncode == 128 + signal.SIGUSR2, 'early SIGUSR2: the recorder lives, its command can be ended', done.returncode)
 
 
+def until_stopped(reply):
+    """A command that works until the recorder has said there that it records no more."""
+    return f'until grep -q "the command continues" {reply}; do i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done; done; echo lives'
+
+
 def test_limits(folder):
     output = folder / 'limit.data'
-    busy = ['sh', '-c', 'i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done; echo lives']
-    command = ['record', '-e', 'cpu-clock', '-F', '10000', '-g', '-o', str(output), '--', *busy]
-    done = run(*command, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (65536, 65536)))
+    with open(folder / 'limit.said', 'w', encoding='utf-8') as reply:
+        done = subprocess.run([PERFILE, 'record', '-e', 'cpu-clock', '-F', '10000', '-g', '-o', str(output), '--', 'sh', '-c',
+                               until_stopped(reply.name)], stdout=subprocess.PIPE, stderr=reply, text=True, timeout=hermetic.PATIENCE_SECONDS,
+                              preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (65536, 65536)))
     expect(done.returncode == 4 and 'lives' in done.stdout, 'a limit on files: the command lives', done)
     expect(samples(output) > 0, 'a limit on files: what fits is there')
     done = run('record', '-e', 'cpu-clock', '-o', '-', '--', 'true', preexec_fn=lambda: os.dup2(closed_pipe(), 1))
@@ -665,10 +675,10 @@ def test_full_disk(folder):
         return
     small = folder / 'small'
     small.mkdir()
+    reply = f'{folder}/full.said'
     script = (f'mount -t tmpfs -o size=128k tmpfs {small} && {{ {shlex.quote(PERFILE)} record -e cpu-clock -F 10000 -g -o {small}/p.data '
-              f'-- sh -c "i=0; while [ \\$i -lt 300000 ]; do i=\\$((i+1)); done; echo lives"; s=$?; cp {small}/p.data '
-              f'{folder}/full.data; exit $s; }}')
-    done = subprocess.run(['unshare', '-m', 'sh', '-c', script], capture_output=True, text=True, timeout=60)
+              f'-- sh -c {shlex.quote(until_stopped(reply))} 2>{reply}; s=$?; cp {small}/p.data {folder}/full.data; exit $s; }}')
+    done = subprocess.run(['unshare', '-m', 'sh', '-c', script], capture_output=True, text=True, timeout=hermetic.PATIENCE_SECONDS)
     if 'mount' in done.stderr or 'unshare' in done.stderr:
         print('skipped: a full disk:', done.stderr.strip())
         return
@@ -697,12 +707,9 @@ def test_repeat(folder):
     done = run(*options, '--warm-up', '0', '--', 'sh', '-c', f'echo x >> {log}; exit 3')
     expect(done.returncode == 3 and log.read_text().count('x') == 1, 'a run that fails', done)
     recorder = subprocess.Popen([PERFILE, *options, '-q', '--warm-up', '0', '--', 'sh', '-c', f'echo y >> {log}; {SPIN}'])
-    for _ in range(200):
-        if 'y' in log.read_text():
-            break
-        time.sleep(0.05)
+    wait_until(lambda: 'y' in log.read_text())
     recorder.send_signal(signal.SIGINT)
-    expect(recorder.wait(timeout=30) and log.read_text().count('y') == 1, 'a run that is ended', log.read_text())
+    expect(recorder.wait(timeout=60) and log.read_text().count('y') == 1, 'a run that is ended', log.read_text())
 
 
 def test_html(folder):
@@ -726,7 +733,7 @@ def test_html(folder):
 
 def test_no_reader(folder):
     level = int(pathlib.Path('/proc/sys/kernel/perf_event_paranoid').read_text())
-    if os.geteuid() != 0 or level < 2:
+    if os.geteuid() != 0 or level != 2:  # above, as some distributions have it, an ordinary user records nothing
         print('skipped: an ordinary user needs root and perf_event_paranoid 2')
         return
     location = folder / 'nobody'
@@ -778,7 +785,7 @@ def test_tasks_of_other_cpus(folder):
     there, recorded = str(cpus[0]), str(cpus[1])
     path, far = folder / 'other-cpus.data', folder / 'far-away'
     far.symlink_to(shutil.which('true'))
-    work = f'exec python3 -S -c "import os, sys; os.sched_setaffinity(0, [{there}]); os.execv(sys.argv[1], [sys.argv[1]])" {shlex.quote(str(far))}'
+    work = f'exec {shlex.quote(sys.executable)} -S -c "import os, sys; os.sched_setaffinity(0, [{there}]); os.execv(sys.argv[1], [sys.argv[1]])" {shlex.quote(str(far))}'
     done = run('record', '-q', '-e', EVENT, '-C', recorded, '-o', str(path), '--', 'sh', '-c', work)
     expect(done.returncode == 0, 'a recording of one CPU', done.stderr)
     dump = [json.loads(line) for line in run('dump', '--format', 'json', str(path)).stdout.splitlines()]
