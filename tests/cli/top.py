@@ -9,6 +9,8 @@ import tmux
 
 PERFILE = hermetic.runnable(sys.argv[1])
 EVENT = ['-e', 'cpu-clock:u', '-F', '500']
+# Works a little for each line that it reads: on a busy machine later, but not less.
+WORK = 'while read -r line; do i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done; done'
 HEAD = re.compile(r'^# (\d+\.\d) s to (\d+\.\d) s: ([\d,]+) samples of (\S+), ([\d,]+) lost$', re.M)
 
 
@@ -22,19 +24,31 @@ def heads(text):
     return [(float(a), float(b), int(n.replace(',', ''))) for a, b, n, _, _ in HEAD.findall(text)]
 
 
-def several(*args):
-    """What it printed, of two intervals at least: where others keep it from running, a few seconds may be one."""
+def several(*args, more=False):
+    """What it printed, of two intervals at least that have samples (the last one `more`): where others keep it from running, a few
+    seconds may be one."""
     for seconds in '2', '5', '20':
         done = top('-d', '1', '--duration', seconds, *args)
         found = heads(done.stdout)
-        if len(found) >= 2:
+        if len(found) >= 2 and all(samples for _, _, samples in found) and (not more or found[-1][2] > found[0][2]):
             break
     return done, found
 
 
+def last_table(*args):
+    """The lines of the last interval, with rows."""
+    for seconds in '1', '5', '20':
+        done = top('--duration', seconds, *args)
+        assert done.returncode == 0, done
+        lines = done.stdout.split('\n\n')[-2].splitlines() if '\n\n' in done.stdout else []
+        if len(lines) > 2:
+            break
+    return lines
+
+
 def check_text(busy):
     """The sum grows; the rows are at most so many, by share; -z shows each interval alone."""
-    done, found = several('-p', busy, '-E', '2', '-ns', 'comm,pid,sym')
+    done, found = several('-p', busy, '-E', '2', '-ns', 'comm,pid,sym', more=True)
     assert done.returncode == 0 and len(found) >= 2, done
     assert all(a == 0 for a, _, _ in found) and found[-1][2] > found[0][2] > 0, found
     tables = done.stdout.split('\n\n')[:-1]
@@ -68,9 +82,7 @@ def check_filters(busy):
 def check_children(busy):
     """With callchains rows are of all functions in the stacks: the outermost one has all, and the sums of self are 100 %."""
     for args, titles in (['-g'], 'Children Self'), (['-g', '--no-children'], 'Overhead'), (['--children'], 'Children Self'):
-        done = top('-p', busy, '--duration', '1', '-E', '1000', *args)
-        assert done.returncode == 0, done
-        table = done.stdout.split('\n\n')[-2].splitlines()
+        table = last_table('-p', busy, '-E', '1000', *args)
         assert table[1].split() == ['#', *titles.split(), 'Shared', 'Object', 'Symbol'], table
         shares = [[float(word[:-1]) for word in line.split() if word.endswith('%')] for line in table[2:]]
         assert all(len(one) == len(titles.split()) and one[0] >= one[-1] for one in shares), table
@@ -79,18 +91,14 @@ def check_children(busy):
 
 def check_children_of_files(busy):
     """A sample counts once for a file, however many of its functions are in the stack."""
-    done = top('-p', busy, '--duration', '1', '-g', '--sort', 'dso')
-    assert done.returncode == 0, done
-    table = done.stdout.split('\n\n')[-2].splitlines()
+    table = last_table('-p', busy, '-g', '--sort', 'dso')
     shares = [float(line.split()[0][:-1]) for line in table[2:]]
     assert shares and max(shares) <= 100, table
 
 
 def check_tags(busy):
     """Columns of report that describe samples are columns here, too; others are refused before anything is recorded."""
-    done = top('-p', busy, '--duration', '1', '--sort', 'comm_nodigit,mem,dso')
-    assert done.returncode == 0, done
-    table = done.stdout.split('\n\n')[-2].splitlines()
+    table = last_table('-p', busy, '--sort', 'comm_nodigit,mem,dso')
     assert table[1].split() == ['#', 'Overhead', 'comm_nodigit', 'mem', 'Shared', 'Object'], table
     assert all(not re.search('[0-9]', line.split()[1]) and line.split()[2] == 'N/A' for line in table[2:]), table
     refused = top('-p', busy, '--duration', '1', '--sort', 'symbol_from')
@@ -118,13 +126,13 @@ def check_end(busy):
                           text=True) as process:
         text = process.stdout.readline()
         process.send_signal(signal.SIGINT)
-        text += process.communicate(timeout=30)[0]
+        text += process.communicate(timeout=60)[0]
     assert process.returncode == 0 and len(heads(text)) >= 2 and text.endswith('\n\n'), (process.returncode, text)
     with subprocess.Popen(['sleep', '60']) as short:
         with subprocess.Popen([PERFILE, 'top', *EVENT, '-p', str(short.pid), '-d', '60'], stdout=subprocess.PIPE, text=True) as process:
             wait_for_events(process)
             short.kill()
-            text = process.communicate(timeout=30)[0]
+            text = process.communicate(timeout=60)[0]
     assert process.returncode == 0 and re.match(r'# 0.0 s to .* samples', text), (process.returncode, text)
 
 
@@ -183,20 +191,21 @@ def check_view(busy, folder):
         window.close()
 
 
-def slow_down(process):
-    """It has a tenth of the time, which is enough to be seen."""
+def feed(process):
+    """About a tenth of the time of a processor is enough to be seen."""
     while process.poll() is None:
-        process.send_signal(signal.SIGCONT)
-        time.sleep(0.01)
-        process.send_signal(signal.SIGSTOP)
+        try:
+            os.write(process.stdin.fileno(), b'\n')
+        except BrokenPipeError:
+            return
         time.sleep(0.09)
 
 
 def main():
     hermetic.settle()
-    with subprocess.Popen(['sh', '-c', 'while :; do :; done']) as spin, hermetic.plain_folder() as name:
+    with subprocess.Popen(['sh', '-c', WORK], stdin=subprocess.PIPE) as spin, hermetic.plain_folder() as name:
         try:
-            threading.Thread(target=slow_down, args=[spin], daemon=True).start()
+            threading.Thread(target=feed, args=[spin], daemon=True).start()
             busy = str(spin.pid)
             probe = subprocess.run([PERFILE, 'record', *EVENT, '-o', '/dev/null', 'true'], capture_output=True, text=True)
             if probe.returncode:
