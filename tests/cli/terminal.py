@@ -77,9 +77,10 @@ class Terminal:
         return process, control
 
     def run(self, *arguments, **rest):
-        """(exit status, what stood on the terminal); messages are on one line"""
+        """(exit status, what stood on the terminal, without the bar that slow machines show); messages are on one line"""
         process, control = self.start(*arguments, **rest)
         status, text = finish(process, control)
+        text = without_bar(text)
         return status, re.sub(r'^(?:\x1b\[1;3\dm)?perfile:.*(?:\n  \S.*)+', lambda message: message[0].replace('\n  ', ' '), text, flags=re.MULTILINE)
 
 
@@ -100,7 +101,6 @@ def finish(process, control, reaction=None):
 
 
 def without_bar(text):
-    """What a slow machine shows meanwhile, too."""
     return re.sub(r'\r[^\r\x1b]*\x1b\[K', '', text)
 
 
@@ -168,11 +168,11 @@ def test_status(t):
     status, text = t.run('check', 'bad', PERFILE_PAGER=PREFIX)
     expect('findings are status 1 behind a pager', status == 1 and lines_are_paged(text), (status, text))
     status, text = t.run('script', 'longbad', '--color=never', PERFILE_PAGER=PREFIX)
-    before, shown, after = re.fullmatch(r'((?:perfile:.*\n)*)((?:P:.*\n)*)((?:perfile:.*\n)*)', without_bar(text)).groups()
+    before, shown, after = re.fullmatch(r'((?:perfile:.*\n)*)((?:P:.*\n)*)((?:perfile:.*\n)*)', text).groups()
     expect('messages stand around what is paged', status == 1 and 'data-cut' in before and 'damaged in' in after and
            len(shown.splitlines()) == SAMPLES - 1, (status, before, after))
     status, text = t.run('script', 'long', PERFILE_PAGER='head -n 2')
-    expect('leaving early is no error', status == 0 and len(without_bar(text).splitlines()) == 2, (status, text[-300:]))
+    expect('leaving early is no error', status == 0 and len(text.splitlines()) == 2, (status, text[-300:]))
 
 
 def test_missing_pager(t):
@@ -224,21 +224,38 @@ def test_interrupt(t):
     def press(process, control):
         os.write(control, b'\x03')
 
-    def press_later(process, control):
-        time.sleep(1)
-        os.write(control, b'\x03')
+    def press_without_pager(process, control):
+        """Ends the pager when the command waits for more to read, and presses until the command has noticed that."""
+        since, before = time.monotonic(), None
+        while time.monotonic() < since + 1:
+            state = is_waiting(process), (t.folder / 'got').stat().st_size
+            if state != before or not all(state):
+                since, before = time.monotonic(), state
+            time.sleep(0.02)
+        (t.folder / 'over').touch()
+        while process.poll() is None:
+            os.write(control, b'\x03')
+            time.sleep(0.1)
 
-    reads = 'trap : INT\necho ready\ncat >got\nsleep 0.5\necho left\n'
+    def is_waiting(process):
+        """For its standard input, which is empty."""
+        rest = fcntl.ioctl(endless.stdout, termios.FIONREAD, bytes(4))
+        status = pathlib.Path(f'/proc/{process.pid}/stat').read_text()
+        return not any(rest) and status.rpartition(')')[2].split()[0] == 'S'
+
+    until_pressed = 'echo ready\nuntil [ "$pressed" ]; do sleep 0.1; done\n'
+    reads = f'trap pressed=yes INT\ncat >got\n{until_pressed}echo left\n'
     status, text = run(reads, ['check', 'bad'], press)
     expect('Ctrl-C when all is said', status == 1 and 'left' in text, (status, text))
-    waits = 'trap : INT\necho ready\nsleep 0.7\ncat >got\necho left\n'
+    waits = f'trap pressed=yes INT\n{until_pressed}cat >got\necho left\n'
     status, text = run(waits, ['dump', 'long'], press)
     expect('Ctrl-C while we work', status == 0 and 'left' in text and (t.folder / 'got').stat().st_size > 1000000,
            (status, text))
     status, text = run('echo ready\nsleep 0.7\necho left\n', ['dump', 'long'], lambda process, _: process.terminate())
     expect('an end from outside', status == -signal.SIGTERM and 'left' in text, (status, text))
-    with subprocess.Popen(['sh', '-c', 'cat stream; exec sleep 20'], cwd=t.folder, stdout=subprocess.PIPE) as endless:
-        status, text = run('timeout 1 cat >got\necho ready\n', ['dump', '-'], press_later, source=endless.stdout)
+    with subprocess.Popen(['sh', '-c', 'cat stream; exec sleep 600'], cwd=t.folder, stdout=subprocess.PIPE) as endless:
+        ends = 'exec 3<&0\ncat <&3 >got &\necho ready\nuntil [ -e over ]; do sleep 0.1; done\nkill $!\n'
+        status, text = run(ends, ['dump', '-'], press_without_pager, source=endless.stdout)
         endless.kill()
     expect('Ctrl-C when the pager is gone', status == -signal.SIGINT, (status, text))
 
@@ -369,9 +386,8 @@ def test_open(t):
     def outcome(*arguments, **environment):
         shown.unlink(missing_ok=True)
         status, text = t.run(*arguments, PATH=path, NO_COLOR='1', **environment)
-        end = time.monotonic() + 10
-        while environment.get('DISPLAY') and not (shown.exists() and shown.read_text()) and time.monotonic() < end:
-            time.sleep(0.05)
+        if environment.get('DISPLAY'):
+            hermetic.wait_until(lambda: shown.exists() and shown.read_text())
         return status, text, shown.read_text() if shown.exists() else None
 
     written = 'perfile: flame.svg is written\n'

@@ -11,7 +11,7 @@ PERFILE = hermetic.runnable(sys.argv[1])
 EVENT = ['-e', 'cpu-clock:u', '-F', '500']
 # Works a little for each line that it reads: on a busy machine later, but not less.
 WORK = 'while read -r line; do i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done; done'
-HEAD = re.compile(r'^# (\d+\.\d) s to (\d+\.\d) s: ([\d,]+) samples of (\S+), ([\d,]+) lost$', re.M)
+HEAD = re.compile(r'^# (\d+\.\d) s to (\d+\.\d) s: (?:([\d,]+) samples of \S+, [\d,]+ lost|no samples)$', re.M)
 
 
 def top(*args, **more):
@@ -21,7 +21,7 @@ def top(*args, **more):
 
 def heads(text):
     """Of each table: from, to, samples."""
-    return [(float(a), float(b), int(n.replace(',', ''))) for a, b, n, _, _ in HEAD.findall(text)]
+    return [(float(a), float(b), int(n.replace(',', '') or 0)) for a, b, n in HEAD.findall(text)]
 
 
 def several(*args, more=False):
