@@ -184,10 +184,7 @@ def test_snapshots(machine):
     for how, expected in ('4096', [b''.join(blocks[2:6])]), ('e4096', [b''.join(blocks[2:6]), b''.join(blocks[6:])]):
         command = machine.command('-e', 'intel_pt//u', f'--snapshot={how}')
         with subprocess.Popen(command, env=machine.environment(play), stderr=subprocess.PIPE, text=True) as recorder:
-            end = time.monotonic() + 30
-            while machine.log.read_text().count('area') == 0 and time.monotonic() < end:
-                time.sleep(0.05)
-            time.sleep(1)
+            expect(hermetic.wait_until(lambda: 'paused' in machine.log.read_text()), f'snapshots {how}: what comes before is played')
             recorder.send_signal(signal.SIGUSR2)
             reply = recorder.communicate(timeout=60)[1]
         got = [payload for kind, _, _, payload in records_of(machine.folder / 'made.data') if kind == AUXTRACE]
@@ -257,7 +254,7 @@ def test_killed(machine):
         made.unlink(missing_ok=True)
         environment = machine.environment(before + b''.join(played) + after, AUX_SLOW='5000')
         with subprocess.Popen(machine.command('-e', 'intel_pt//u'), env=environment, stderr=subprocess.DEVNULL) as recorder:
-            end = time.monotonic() + 30
+            end = time.monotonic() + hermetic.PATIENCE_SECONDS
             while time.monotonic() < end and (not made.exists() or made.read_bytes().count(trace[:32]) < 3 * parts + 4):
                 time.sleep(0.001)
             recorder.kill()

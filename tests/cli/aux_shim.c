@@ -205,8 +205,9 @@ static bool play_one(void)
     memcpy(&part, play + play_at, sizeof(part));
     const uint8_t *body = play + play_at + sizeof(part);
     play_at += sizeof(part) + part.bytes;
-    if (part.type == 0)
-        waits_for_stop = true;
+    waits_for_stop = part.type == 0;
+    if (waits_for_stop)
+        note("paused");
     else if (part.type == RECORD_AUX)
         put_aux(first_event(false), &part, body);
     else

@@ -11,7 +11,8 @@ perfile = binding.load(BUILD)
 from perfile import constants  # noqa: E402
 
 EVENT = {'events': 'cpu-clock:u', 'frequency': 999}
-BUSY = ['sh', '-c', 'i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done; exit 3']
+COUNT = 'i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done'
+BUSY = ['sh', '-c', f'{COUNT}; exit 3']
 
 
 def can_record(folder):
@@ -44,11 +45,13 @@ class Recording(unittest.TestCase):
         self.assertRaises(ValueError, recorder.drain)
 
     def test_a_recording_is_read_while_it_is_made(self):
-        recorder = perfile.Recorder(self.path, BUSY, live=True, **EVENT)
+        seen = self.folder / 'seen'
+        recorder = perfile.Recorder(self.path, ['sh', '-c', f'until [ -e "{seen}" ]; do {COUNT}; done; exit 3'], live=True, **EVENT)
         during = 0
         with recorder.follow() as recording:
             for count, _ in enumerate(recording.samples(), 1):
                 during += recorder._workload.status is None
+                seen.touch()
             self.assertEqual((count, recorder._workload.status), (recorder.counts.samples, 3))
         self.assertGreater(during, 0)
         with perfile.open(self.path) as recording:
@@ -64,7 +67,8 @@ class Recording(unittest.TestCase):
         thread.start()
         try:
             recorder = perfile.Recorder(self.path, pids=[os.getpid()], **EVENT)
-            self.assertIsNone(recorder.wait(0.3))
+            binding.hermetic.wait_until(lambda: recorder.wait(0.1) or recorder.counts.samples)
+            self.assertIsNone(recorder.wait(0))
             with recorder.stop() as recording:
                 self.assertEqual({sample.pid for sample in recording.samples()}, {os.getpid()})
         finally:

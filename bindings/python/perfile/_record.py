@@ -79,14 +79,14 @@ class Recorder:
 
     def __init__(self, path: Any, command: Optional[Sequence[Any]] = None, *, pids: _Pids = None, filters: Sequence[Optional[str]] = (),
                  live: bool = False, **options: Any) -> None:
+        self._writer, self._recorder = ctypes.c_void_p(), ctypes.c_void_p()
+        self._workload: Optional[_Workload] = None
         if command is not None and pids is not None:
             raise TypeError('a recorder takes a command or pids')
         #: where the recording is
         self.path = os.fspath(path)
         #: sentences on what was done otherwise than asked
         self.notes: List[str] = []
-        self._writer, self._recorder = ctypes.c_void_p(), ctypes.c_void_p()
-        self._workload: Optional[_Workload] = None
         self._counts: Optional[values.RecorderCounts] = None
         self._live = live
         made = self._options(filters, options)
