@@ -60,16 +60,16 @@ static void test_found(void **state)
 {
     (void)state;
     char url[128];
-    struct pf_debuginfod debuginfod = {.left_ms = 10000, .left_bytes = UINT64_MAX, .file_bytes = UINT64_MAX};
+    struct pf_debuginfod debuginfod = {.left_ms = 60000, .left_bytes = UINT64_MAX, .file_bytes = UINT64_MAX};
     skip_without_library();
     made_file("buildid/" HEX "/executable", "binary", 6);
     snprintf(url, sizeof(url), "file://%s", made_directory);
     setenv("DEBUGINFOD_URLS", url, 1);
-    char *path = find(&debuginfod, false, 5000);
+    char *path = find(&debuginfod, false, 30000);
     assert_non_null(path);
     assert_int_equal(access(path, R_OK), 0);
     pf_text_free(pf_allocator_or_default(NULL), path);
-    assert_null(find(&debuginfod, true, 5000));
+    assert_null(find(&debuginfod, true, 30000));
     assert_int_equal(debuginfod.asked, 2);
     assert_int_equal(debuginfod.absent + debuginfod.failed, 1);
     assert_int_equal(debuginfod.late + debuginfod.skipped, 0);
@@ -99,7 +99,7 @@ static void test_silent_server(void **state)
     assert_null(find(&debuginfod, true, 1200));
     assert_null(find(&debuginfod, true, 1200));
     clock_gettime(CLOCK_MONOTONIC, &end);
-    assert_true(end.tv_sec - start.tv_sec <= 5); /* 2 on a machine that has nothing else to do */
+    assert_true(end.tv_sec - start.tv_sec < 60); /* the library itself waits for 90; 2 on an idle machine */
     assert_int_equal(debuginfod.asked, debuginfod.late);
     assert_int_equal(debuginfod.asked + debuginfod.skipped, 3);
     assert_true(debuginfod.skipped >= 1);

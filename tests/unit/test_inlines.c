@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "counting.h"
@@ -513,13 +514,29 @@ static void test_cache_forged(void **state)
     }
 }
 
+static struct pf_inlines_key numbered(unsigned number)
+{
+    return (struct pf_inlines_key){.build_id = {9, 9, 9, (uint8_t)number}, .build_id_bytes = 4};
+}
+
 static bool is_cached(unsigned number)
 {
-    const struct pf_inlines_key id = {.build_id = {9, 9, 9, (uint8_t)number}, .build_id_bytes = 4};
+    const struct pf_inlines_key id = numbered(number);
     struct pf_inlines *inlines;
     int result = pf_inlines_load(cache(), &id, NULL, &inlines, NULL);
     pf_inlines_close(inlines);
     return result == 0;
+}
+
+/* The times of some file systems are seconds. */
+static void set_age(unsigned number, time_t seconds)
+{
+    const struct pf_inlines_key id = numbered(number);
+    char name[128];
+    struct timespec times[2] = {{.tv_sec = time(NULL) - seconds}, {.tv_sec = time(NULL) - seconds}};
+    snprintf(name, sizeof(name), "deep/cache/090909%02x-%016llx.inlines", number,
+             (unsigned long long)pf_inlines_checksum(&id.files, sizeof(id.files)));
+    assert_int_equal(utimensat(AT_FDCWD, in_directory(name), times, 0), 0);
 }
 
 static void test_cache_limit(void **state)
@@ -530,12 +547,11 @@ static void test_cache_limit(void **state)
     unlink(cache_file());
     uint64_t limit = 3 * inlines->bytes;
     for (unsigned i = 0; i < 4; i++) {
-        const struct pf_inlines_key id = {.build_id = {9, 9, 9, (uint8_t)i}, .build_id_bytes = 4};
+        const struct pf_inlines_key id = numbered(i);
         if (i == 3)
             assert_true(is_cached(0)); /* now 1 is the one that was used longest ago */
-        usleep(20000);
         assert_int_equal(pf_inlines_save(inlines, cache(), &id, limit, &error), 0);
-        usleep(20000);
+        set_age(i, 9000 - 1000 * (time_t)i);
     }
     assert_true(is_cached(0) && !is_cached(1) && is_cached(2) && is_cached(3));
     assert_int_equal(pf_inlines_save(inlines, cache(), &key, inlines->bytes - 1, &error), PERFILE_ERROR_LIMIT);

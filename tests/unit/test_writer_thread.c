@@ -156,7 +156,7 @@ static void failures_come_out(void **state)
 /* Closing early does not wait for records that are not written yet. */
 static void what_waits_is_dropped(void **state)
 {
-    struct consumed consumed = {.slow_us = 20000};
+    struct consumed consumed = {.slow_us = 200000}; /* of each block: this thread may be kept from running */
     struct perfile_writer *writer = open_writer(&consumed, 0);
     struct pf_writer_thread *after = pf_writer_thread_open(writer, pf_allocator_or_default(NULL));
     uint32_t next = 0;
