@@ -67,8 +67,9 @@ static const struct pf_option options[] = {
     PF_ROW(
         TEXT, "output", 'o', "FILE", PF_AT(output),
         "Write to FILE instead of standard output, which is -. FILE appears when it is complete, compressed when its "
-        "name ends in .gz. Without FILE, svg and html go to flame.svg and flame.html in the current folder when "
-        "standard output is a terminal; a file that is there is renamed to flame.svg.old or flame.html.old.",
+        "name ends in .gz. Without --format, x.html and x.folded have the format of their names. Without FILE, svg and "
+        "html go to flame.svg and flame.html in the current folder when standard output is a terminal; a file that is "
+        "there is renamed to flame.svg.old or flame.html.old.",
         .first = true),
     PF_OPTION_FAIL_EMPTY,
     PF_FLAG(

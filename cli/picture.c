@@ -7,15 +7,33 @@
 #include <string.h>
 #include <unistd.h>
 
+/* The formats that the name of the output chooses: x.html. */
 static const struct {
-    const char *verb, *format, *file;
-    bool usual; /* without --format */
+    const char *verb, *format, *file; /* NULL: not a picture */
+    bool usual;                       /* without --format */
 } pictures[] = {
     {"flame", "svg", "flame.svg", true},
     {"flame", "html", "flame.html", false},
+    {"flame", "folded", NULL, false},
     {"report", "html", "report.html", false},
     {"page", "html", "perfile.html", true},
 };
+
+/* x.html and x.html.gz are html. */
+static bool is_named(const char *path, const char *format)
+{
+    const size_t length = strlen(format), bytes = strlen(path) - (pf_ends_in(path, ".gz") ? strlen(".gz") : 0);
+
+    return bytes > length && path[bytes - length - 1] == '.' && !strncmp(path + bytes - length, format, length);
+}
+
+static void choose_format(const struct pf_command *command, struct pf_settings *settings)
+{
+    for (size_t i = 0; i < sizeof(pictures) / sizeof(pictures[0]); i++)
+        if (!settings->format && settings->output && !strcmp(pictures[i].verb, command->name) &&
+            is_named(settings->output, pictures[i].format))
+            settings->format = pictures[i].format;
+}
 
 /* The name of the file; NULL when the output is not a picture. */
 static const char *find(const struct pf_command *command, const struct pf_settings *settings)
@@ -51,9 +69,12 @@ static int check(const struct pf_command *command, const struct pf_settings *set
 int pf_picture_choose(const struct pf_command *command, struct pf_settings *settings)
 {
     static const struct pf_viewer browser = {.advice = "open it in a browser"};
-    const char *file = find(command, settings);
-    const int status = check(command, settings, file);
+    const char *file;
+    int status;
 
+    choose_format(command, settings);
+    file = find(command, settings);
+    status = check(command, settings, file);
     if (status)
         return status;
     if (settings->shows)
