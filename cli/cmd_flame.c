@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "file_text.h"
 #include "message.h"
 #include "options.h"
 #include "picture.h"
@@ -110,30 +111,16 @@ static const struct pf_option svg_options[] = {
 /* Reads the complete file. NULL: a message was printed, and *status is set. */
 static char *read_stacks(FILE *file, const char *name, size_t *bytes, int *status)
 {
-    static const char no_memory[] = "out of memory";
-    const size_t max = (size_t)1 << 31;
-    size_t capacity = 1 << 16;
-    char *text = malloc(capacity);
-    const char *why = text ? NULL : no_memory;
+    char *text = pf_file_text(file, (size_t)1 << 31, bytes);
+    const int error = errno;
 
-    *bytes = 0;
-    while (!why && !feof(file)) {
-        if (*bytes == capacity) {
-            char *more = capacity < max ? realloc(text, capacity * 2) : NULL;
-            why = more ? NULL : capacity < max ? no_memory : "more than 2 GiB of stacks";
-            text = more ? more : text;
-            capacity *= more ? 2 : 1;
-            continue;
-        }
-        *bytes += fread(text + *bytes, 1, capacity - *bytes, file);
-        if (ferror(file))
-            why = strerror(errno);
-    }
-    if (!why)
+    if (text)
         return text;
-    *status = why == no_memory ? PF_STATUS_MEMORY : PF_STATUS_UNREADABLE;
-    pf_message("%s: %s", name, why);
-    free(text);
+    *status = error == ENOMEM ? PF_STATUS_MEMORY : PF_STATUS_UNREADABLE;
+    pf_message("%s: %s", name,
+               error == EFBIG    ? "more than 2 GiB of stacks"
+               : error == ENOMEM ? "out of memory"
+                                 : strerror(error));
     return NULL;
 }
 

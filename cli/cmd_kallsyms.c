@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Where symbols of the kernel are, in perf's words. */
 #include "array.h"
+#include "file_text.h"
 #include "message.h"
 #include "sandbox.h"
 #include "stream.h"
@@ -11,6 +12,7 @@
 #include <stdlib.h>
 
 #define PAGE_BYTES 4096
+#define FILE_BYTES_MAX ((size_t)1 << 30)
 
 struct symbol {
     uint64_t start;
@@ -26,29 +28,6 @@ struct symbols {
 };
 
 /* ---- reading --------------------------------------------------------------------------------------------------- */
-
-/* NULL with errno. */
-static char *read_text(const char *path)
-{
-    FILE *file = fopen(path, "re");
-    char *text = NULL;
-    size_t capacity = 0;
-
-    if (!file)
-        return NULL;
-    if (getdelim(&text, &capacity, 0, file) < 0 && !ferror(file)) { /* an empty file */
-        free(text);
-        text = strdup("");
-    }
-    if (ferror(file)) {
-        free(text);
-        text = NULL;
-    }
-    const int number = errno;
-    fclose(file);
-    errno = number;
-    return text;
-}
 
 static bool add_symbol(struct symbols *symbols, const struct symbol *symbol)
 {
@@ -140,7 +119,7 @@ static void put_module(struct pf_stream *out, const struct perfile_running_kerne
     char path[sizeof(kernel->modules) + sizeof("modules.dep")], *line, *rest, *text;
 
     snprintf(path, sizeof(path), "%smodules.dep", kernel->modules);
-    rest = text = *kernel->modules ? read_text(path) : NULL;
+    rest = text = *kernel->modules ? pf_file_text_of(path, FILE_BYTES_MAX) : NULL;
     while (rest && (line = strsep(&rest, "\n")) != NULL)
         if (is_path_of(line, module)) {
             pf_stream_print(out, "%s %s%.*s", module, kernel->modules, (int)strcspn(line, ":"), line);
@@ -199,7 +178,7 @@ static int run(const struct pf_command *command, struct pf_settings *settings)
     const char *path = settings->symbols.kallsyms ? settings->symbols.kallsyms : symbols.kernel.kallsyms;
 
     pf_sandbox_enter(command, settings);
-    symbols.text = read_text(path);
+    symbols.text = pf_file_text_of(path, FILE_BYTES_MAX);
     if (!settings->operand_count) {
         pf_message("kallsyms: the name of a symbol is missing (usage: %s kallsyms SYMBOL...)", pf_program_name());
         status = PF_STATUS_USAGE;

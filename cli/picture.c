@@ -12,11 +12,8 @@ static const struct {
     const char *verb, *format, *file; /* NULL: not a picture */
     bool usual;                       /* without --format */
 } pictures[] = {
-    {"flame", "svg", "flame.svg", true},
-    {"flame", "html", "flame.html", false},
-    {"flame", "folded", NULL, false},
-    {"report", "html", "report.html", false},
-    {"page", "html", "perfile.html", true},
+    {"flame", "svg", "flame.svg", true},      {"flame", "html", "flame.html", false}, {"flame", "folded", NULL, false},
+    {"report", "html", "report.html", false}, {"page", "html", "perfile.html", true},
 };
 
 /* x.html and x.html.gz are html. */

@@ -5,6 +5,7 @@
  * EventName, EventCode, UMask and so on, of a metric MetricName, MetricExpr, MetricGroup and ScaleUnit.
  */
 #include "array.h"
+#include "file_text.h"
 #include "stat_metrics.h"
 
 #include <ctype.h>
@@ -36,7 +37,7 @@ struct library {
     struct object *objects;
     size_t count, capacity;
     char **texts; /* of the files, which the members point into */
-    size_t text_count;
+    size_t text_count, text_capacity;
 };
 
 /* ---- reading ----------------------------------------------------------------------------------------------------- */
@@ -119,23 +120,13 @@ static int take_objects(struct library *library, const char *path, char *text)
 /* The file as a text, which belongs to the library; NULL after a message. */
 static char *read_text(struct library *library, const char *path)
 {
-    FILE *file = fopen(path, "re");
-    char *text = file ? malloc(FILE_BYTES_MAX + 1) : NULL;
-    char **texts = text ? realloc(library->texts, (library->text_count + 1) * sizeof(*texts)) : NULL;
-    const size_t bytes = texts ? fread(text, 1, FILE_BYTES_MAX + 1, file) : 0;
-    char *fitting = texts && bytes <= FILE_BYTES_MAX ? realloc(text, bytes + 1) : NULL;
+    char *text = pf_file_text_of(path, FILE_BYTES_MAX);
 
-    if (file)
-        fclose(file);
-    if (texts)
-        library->texts = texts;
-    if (!fitting) {
-        free(text);
-        pf_message("%s: cannot be read", path);
-        return NULL;
-    }
-    fitting[bytes] = 0;
-    return library->texts[library->text_count++] = fitting;
+    if (text && pf_array_grow(&library->texts, &library->text_capacity, library->text_count + 1, sizeof(text)))
+        return library->texts[library->text_count++] = text;
+    free(text);
+    pf_message("%s: cannot be read", path);
+    return NULL;
 }
 
 static int read_folder(struct library *library, const char *folder)

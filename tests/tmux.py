@@ -13,7 +13,7 @@ def quoted(word):
 class Window:
     """The only one of a server of its own. A client in control mode stays and is asked: to start one takes longer than to answer.
 
-    Each window has a socket of its own: a server that was told to end still answers at its socket for a moment.
+    Each window has a socket of its own: a server that was asked to end still answers at its socket for a moment.
     """
 
     count = itertools.count()

@@ -640,7 +640,7 @@ def test_early_signal(folder):
 
 
 def until_stopped(reply):
-    """A command that works until the recorder has said there that it records no more."""
+    """A command that works until the recorder has written there that it records no more."""
     return f'until grep -q "the command continues" {reply}; do i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done; done; echo lives'
 
 
