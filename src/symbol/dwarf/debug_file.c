@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "symbol/dwarf/debug_file.h"
 
-#include <dwarf.h>
 #include <elfutils/libdwelf.h>
 #include <errno.h>
 #include <limits.h>
@@ -12,6 +11,7 @@
 #include "base/cursor.h"
 #include "base/error.h"
 #include "base/locale.h"
+#include "symbol/dwarf/names.h"
 
 /* ---- sections --------------------------------------------------------------------------------------------------- */
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "symbol/dwarf/dies.h"
 
-#include <dwarf.h>
 #include <string.h>
 
 #include "base/bytes.h"
+#include "symbol/dwarf/names.h"
 
 static bool is_qualifier(int tag, bool through)
 {

@@ -3,10 +3,10 @@
  * Line tables, DWARF 2 to 5. libdw has them too, but sorted by address, and then a row at the very end of a sequence
  * cannot be distinguished from the first row of the next one; gcc often writes such empty rows.
  */
-#include <dwarf.h>
 
 #include "base/cursor.h"
 #include "symbol/dwarf/inlines_tables.h"
+#include "symbol/dwarf/names.h"
 
 /* What one line table says of itself. */
 struct line_header {

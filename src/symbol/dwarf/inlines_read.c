@@ -3,7 +3,6 @@
  * DWARF in bulk: every unit is walked once, in the order of its bytes, so that the cost does not depend on how deep the
  * tree is nor on DW_AT_sibling (which LLVM does not write). The files are closed before the first look-up.
  */
-#include <dwarf.h>
 #include <errno.h>
 #include <gelf.h>
 
@@ -11,10 +10,8 @@
 #include "base/sort.h"
 #include "symbol/dwarf/debug_file.h"
 #include "symbol/dwarf/inlines_tables.h"
+#include "symbol/dwarf/names.h"
 
-#ifndef DW_AT_GNU_discriminator
-#define DW_AT_GNU_discriminator 0x2136 /* of LLVM; elfutils does not name it */
-#endif
 
 static const uint32_t no_node = (uint32_t)PF_INLINES_NONE;
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* The variables of a function, of its blocks and of the functions that are inlined there, with their locations. */
-#include <dwarf.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/bytes.h"
 #include "base/sort.h"
+#include "symbol/dwarf/names.h"
 #include "symbol/dwarf/types_parts.h"
 
 enum { SCOPE_RANGES_MAX = 16 };

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Types and their members, each made when it is first asked for. */
-#include <dwarf.h>
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/bytes.h"
+#include "symbol/dwarf/names.h"
 #include "symbol/dwarf/types_parts.h"
 
 const struct pf_type pf_type_stack_operation = {.name = "(stack operation)"};

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* The units of a file and, once an address asks for them, their functions and variables. */
-#include <dwarf.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/bytes.h"
 #include "base/sort.h"
+#include "symbol/dwarf/names.h"
 #include "symbol/dwarf/types_parts.h"
 
 static int order_ranges(const void *a, const void *b)

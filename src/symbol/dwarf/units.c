@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "symbol/dwarf/units.h"
 
-#include <dwarf.h>
 #include <stdlib.h>
 
 #include "base/cursor.h"
 #include "base/sort.h"
+#include "symbol/dwarf/names.h"
 
 struct pf_abbreviation {
     uint64_t code;
