@@ -12,7 +12,6 @@
 #include "symbol/dwarf/inlines_tables.h"
 #include "symbol/dwarf/names.h"
 
-
 static const uint32_t no_node = (uint32_t)PF_INLINES_NONE;
 
 struct reading {

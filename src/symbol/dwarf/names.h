@@ -6,7 +6,7 @@
 #ifndef PF_SYMBOL_DWARF_NAMES_H
 #define PF_SYMBOL_DWARF_NAMES_H
 
-/* clang-format off: several in a line */
+/* clang-format off */
 
 enum { /* kinds of entries */
     DW_TAG_array_type = 0x01, DW_TAG_class_type = 0x02, DW_TAG_enumeration_type = 0x04, DW_TAG_formal_parameter = 0x05,
