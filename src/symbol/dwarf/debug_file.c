@@ -20,8 +20,8 @@ static const struct {
     const char *name;
     uint8_t column_2, column_5; /* 0: all units share the section */
 } kinds[PF_DEBUG_SECTIONS] = {
-    {"info", 1, 1},     {"types", 2, 0},       {"abbrev", 3, 3}, {"str", 0, 0},    {"line", 4, 4},
-    {"line_str", 0, 0}, {"str_offsets", 6, 6}, {"addr", 0, 0},   {"ranges", 0, 0}, {"rnglists", 0, 8},
+    {"info", 1, 1},        {"types", 2, 0}, {"abbrev", 3, 3}, {"str", 0, 0},      {"line", 4, 4}, {"line_str", 0, 0},
+    {"str_offsets", 6, 6}, {"addr", 0, 0},  {"ranges", 0, 0}, {"rnglists", 0, 8}, {"loc", 5, 0},  {"loclists", 0, 5},
 };
 
 /* The number of the section; PF_DEBUG_SECTIONS: it is another one. */

@@ -10,6 +10,7 @@
 #include "base/sort.h"
 #include "symbol/dwarf/debug_file.h"
 #include "symbol/dwarf/inlines_tables.h"
+#include "symbol/dwarf/locations.h"
 #include "symbol/dwarf/names.h"
 
 static const uint32_t no_node = (uint32_t)PF_INLINES_NONE;
@@ -149,27 +150,17 @@ static void claim_range(struct reading *r, uint32_t node, uint64_t low, uint64_t
         r->builder.details[node].entry = low;
 }
 
-struct claimant {
-    struct reading *reading;
-    uint32_t node;
-};
-
-static bool claim_one(void *context, uint64_t low, uint64_t high)
-{
-    const struct claimant *c = context;
-    claim_range(c->reading, c->node, low, high);
-    return !c->reading->builder.failed && pf_builder_step(&c->reading->builder);
-}
-
 static void claim_ranges(struct reading *r, uint32_t node, const struct attributes *a)
 {
-    uint64_t low, high;
+    struct pf_die_range range;
     if (!a->low.name || !a->high.name) {
-        pf_attribute_ranges(&a->ranges, claim_one, &(struct claimant){r, node});
-    } else if (pf_attribute_address(&a->low, &low)) {
-        if (!pf_attribute_address(&a->high, &high))
-            high = low + number_of(&a->high); /* since DWARF 4 it may be a length */
-        claim_range(r, node, low, high);
+        struct pf_die_ranges ranges = pf_attribute_ranges(&a->ranges);
+        while (pf_next_range(&ranges, &range) && !r->builder.failed && pf_builder_step(&r->builder))
+            claim_range(r, node, range.low, range.high);
+    } else if (pf_attribute_address(&a->low, &range.low)) {
+        if (!pf_attribute_address(&a->high, &range.high))
+            range.high = range.low + number_of(&a->high); /* since DWARF 4 it may be a length */
+        claim_range(r, node, range.low, range.high);
     }
 }
 
@@ -353,34 +344,18 @@ static bool is_wanted(const struct pf_inlines_request *request, uint64_t low, ui
     return before < request->wanted_count && request->wanted[before].low < high;
 }
 
-struct wanting {
-    struct reading *reading;
-    size_t count;
-};
-
-static bool skip_unwanted(void *context, uint64_t low, uint64_t high)
-{
-    struct wanting *w = context;
-    w->count++;
-    return !is_wanted(w->reading->request, low, high) && pf_builder_step(&w->reading->builder);
-}
-
 /* Whether the unit says which code is in it, and none of that is wanted. */
 static bool is_unwanted(struct reading *r, const struct pf_die *top)
 {
-    struct attributes a;
-    struct wanting wanting = {.reading = r};
-    uint64_t low, high;
-    if (!r->request->wanted_count)
-        return false;
-    keep_attributes(top, &a);
-    if (!a.low.name || !a.high.name)
-        return pf_attribute_ranges(&a.ranges, skip_unwanted, &wanting) && wanting.count;
-    if (!pf_attribute_address(&a.low, &low))
-        return false;
-    if (!pf_attribute_address(&a.high, &high))
-        high = low + number_of(&a.high);
-    return !is_wanted(r->request, low, high);
+    struct pf_die_ranges ranges = pf_die_ranges(top);
+    struct pf_die_range range;
+    bool says = false;
+    while (r->request->wanted_count && pf_next_range(&ranges, &range)) {
+        if (is_wanted(r->request, range.low, range.high) || !pf_builder_step(&r->builder))
+            return false;
+        says = true;
+    }
+    return says && !ranges.failed;
 }
 
 static void read_unit(struct reading *r, struct pf_unit *unit)

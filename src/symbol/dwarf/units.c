@@ -12,7 +12,7 @@ struct pf_abbreviation {
     const uint8_t *specifications;
     uint32_t tag;
     uint32_t bytes; /* of an entry, its code apart; VARIABLE: they depend on the entry */
-    bool has_children;
+    bool has_children, has_sibling;
 };
 #define VARIABLE UINT32_MAX
 
@@ -101,25 +101,35 @@ static struct pf_cursor cursor_of(const struct pf_unit *unit, const uint8_t *at)
     return pf_cursor_make(at, (size_t)(unit->end - at), 0, unit->debug->swap);
 }
 
+/* False: the form is not that of a block. */
+static bool take_block_bytes(struct pf_cursor *c, uint64_t form, uint64_t *bytes)
+{
+    switch (form) {
+    case DW_FORM_block1:
+        *bytes = pf_cursor_u8(c);
+        return true;
+    case DW_FORM_block2:
+        *bytes = pf_cursor_u16(c);
+        return true;
+    case DW_FORM_block4:
+        *bytes = pf_cursor_u32(c);
+        return true;
+    case DW_FORM_block:
+    case DW_FORM_exprloc:
+        *bytes = pf_cursor_leb(c, false);
+        return true;
+    default:
+        return false;
+    }
+}
+
 static void take_itself(struct pf_cursor *c, uint64_t form)
 {
     size_t length;
+    uint64_t bytes;
     switch (form) {
     case DW_FORM_string:
         (void)pf_cursor_text(c, &length);
-        break;
-    case DW_FORM_block1:
-        pf_cursor_take(c, pf_cursor_u8(c));
-        break;
-    case DW_FORM_block2:
-        pf_cursor_take(c, pf_cursor_u16(c));
-        break;
-    case DW_FORM_block4:
-        pf_cursor_take(c, pf_cursor_u32(c));
-        break;
-    case DW_FORM_block:
-    case DW_FORM_exprloc:
-        pf_cursor_take(c, pf_cursor_leb(c, false));
         break;
     case DW_FORM_sdata:
     case DW_FORM_udata:
@@ -133,7 +143,10 @@ static void take_itself(struct pf_cursor *c, uint64_t form)
         (void)pf_cursor_leb(c, false);
         break;
     default:
-        pf_cursor_fail(c, 0);
+        if (take_block_bytes(c, form, &bytes))
+            pf_cursor_take(c, bytes);
+        else
+            pf_cursor_fail(c, 0);
         break;
     }
 }
@@ -174,6 +187,7 @@ static void take_specifications(const struct pf_unit *unit, struct pf_cursor *c,
         form = pf_cursor_leb(c, false);
         if (form == DW_FORM_implicit_const)
             (void)pf_cursor_leb(c, true);
+        abbreviation->has_sibling |= name == DW_AT_sibling;
         if (abbreviation->bytes < 1 << 20 && fixed_bytes(unit, form, &bytes))
             abbreviation->bytes += bytes;
         else if (name || form)
@@ -286,6 +300,8 @@ static void take_bases(struct pf_unit *unit, const struct pf_die *top)
             pf_attribute_number(&a, &unit->address_base);
         else if (a.name == DW_AT_rnglists_base || a.name == DW_AT_GNU_ranges_base)
             pf_attribute_number(&a, &unit->ranges_base);
+        else if (a.name == DW_AT_loclists_base)
+            pf_attribute_number(&a, &unit->locations_base);
         else if (a.name == DW_AT_GNU_dwo_id && unit->version < 5)
             pf_attribute_number(&a, &unit->id);
         else if (a.name == DW_AT_low_pc)
@@ -304,7 +320,7 @@ static void prepare(struct pf_unit *unit)
     unit->is_prepared = true;
     unit->abbreviations = set_of(unit);
     unit->text_base = has_tables ? unit->offset_bytes == 8 ? 16 : 8 : 0;
-    unit->ranges_base = has_tables ? unit->offset_bytes == 8 ? 20 : 12 : 0;
+    unit->ranges_base = unit->locations_base = has_tables ? unit->offset_bytes == 8 ? 20 : 12 : 0;
     if (unit->abbreviations && entry_at(unit, unit->first, &top))
         take_bases(unit, &top);
 }
@@ -396,6 +412,81 @@ bool pf_die_attribute(const struct pf_die *die, uint32_t name, struct pf_attribu
     return false;
 }
 
+bool pf_die_integrated(const struct pf_die *die, uint32_t name, struct pf_attribute *attribute)
+{
+    enum { LONGEST_CHAIN = 16 };
+    struct pf_die at = *die;
+    for (unsigned i = 0; i < LONGEST_CHAIN; i++) {
+        struct pf_attribute origin = {.name = 0}, specification = origin;
+        struct pf_attributes attributes = pf_die_attributes(&at);
+        while (pf_next_attribute(&attributes, attribute)) {
+            if (attribute->name == name)
+                return true;
+            if (attribute->name == DW_AT_abstract_origin)
+                origin = *attribute;
+            else if (attribute->name == DW_AT_specification)
+                specification = *attribute;
+        }
+        if (!pf_attribute_die(origin.name ? &origin : &specification, &at))
+            break;
+    }
+    attribute->name = 0;
+    return false;
+}
+
+bool pf_die_has(const struct pf_die *die, uint32_t name)
+{
+    struct pf_attribute attribute;
+    return pf_die_attribute(die, name, &attribute);
+}
+
+const char *pf_die_text(const struct pf_die *die, uint32_t name)
+{
+    struct pf_attribute attribute;
+    return pf_die_integrated(die, name, &attribute) ? pf_attribute_text(&attribute) : NULL;
+}
+
+bool pf_die_number(const struct pf_die *die, uint32_t name, uint64_t *number)
+{
+    struct pf_attribute attribute;
+    return pf_die_integrated(die, name, &attribute) && pf_attribute_number(&attribute, number);
+}
+
+/* ---- the tree --------------------------------------------------------------------------------------------------- */
+
+bool pf_die_child(const struct pf_die *die, struct pf_die *child)
+{
+    const uint8_t *at = pf_die_has_children(die) ? pf_die_end(die) : NULL;
+    return at && entry_at(die->unit, at, child);
+}
+
+const uint8_t *pf_die_after_children(const struct pf_die *die)
+{
+    struct pf_attribute attribute;
+    struct pf_die next;
+    return die->abbreviation->has_sibling && pf_die_attribute(die, DW_AT_sibling, &attribute) &&
+                   pf_attribute_die(&attribute, &next) && next.unit == die->unit && next.at > die->at
+               ? next.at
+               : NULL;
+}
+
+bool pf_die_sibling(const struct pf_die *die, struct pf_die *sibling)
+{
+    struct pf_unit *unit = die->unit;
+    struct pf_die at = *die;
+    for (uint64_t depth = 0;;) {
+        const uint8_t *next = pf_die_has_children(&at) ? pf_die_after_children(&at) : NULL;
+        depth += pf_die_has_children(&at) && !next;
+        next = next ? next : pf_die_end(&at);
+        for (; depth && next && next < unit->end && *next == 0; next++)
+            depth--;
+        if (!next || !pf_debug_step(unit->debug) || !entry_at(unit, next, depth ? &at : sibling))
+            return false;
+        if (!depth)
+            return true;
+    }
+}
+
 /* ---- units ------------------------------------------------------------------------------------------------------ */
 
 static bool has_id(const struct pf_unit *unit)
@@ -453,6 +544,8 @@ bool pf_debug_open(struct pf_debug *debug, const struct perfile_allocator *alloc
 {
     debug->allocator = allocator;
     debug->abbreviations_left = debug->sections[PF_DEBUG_ABBREV].bytes / 2;
+    for (unsigned i = 0; i < PF_DEBUG_SECTIONS; i++)
+        debug->steps_left += 64 * (uint64_t)debug->sections[i].bytes;
     pf_map_open(&debug->type_units, allocator);
     pf_map_open(&debug->set_numbers, allocator);
     bool done = find_units(debug, PF_DEBUG_INFO, false);
@@ -488,7 +581,7 @@ void pf_unit_attach(struct pf_unit *split, const struct pf_unit *skeleton)
 
 /* ---- values ----------------------------------------------------------------------------------------------------- */
 
-static uint64_t take_bytes(struct pf_cursor *c, unsigned bytes)
+uint64_t pf_debug_take(struct pf_cursor *c, unsigned bytes)
 {
     switch (bytes) {
     case 1:
@@ -517,7 +610,7 @@ static bool raw_value(const struct pf_attribute *attribute, bool is_signed, uint
     unsigned bytes;
     struct pf_cursor c = cursor_of(attribute->unit, attribute->at);
     *value =
-        fixed_bytes(attribute->unit, attribute->form, &bytes) ? take_bytes(&c, bytes) : pf_cursor_leb(&c, is_signed);
+        fixed_bytes(attribute->unit, attribute->form, &bytes) ? pf_debug_take(&c, bytes) : pf_cursor_leb(&c, is_signed);
     return !c.failed;
 }
 
@@ -541,24 +634,51 @@ bool pf_attribute_number(const struct pf_attribute *attribute, uint64_t *number)
     }
 }
 
-/* A number in a table of a section. */
-static bool number_at(const struct pf_debug *debug, unsigned section, uint64_t base, uint64_t index, unsigned bytes,
-                      uint64_t *number)
+bool pf_attribute_signed(const struct pf_attribute *attribute, int64_t *number)
+{
+    unsigned bytes = 8;
+    uint64_t value;
+    if (!pf_attribute_number(attribute, &value))
+        return false;
+    if (attribute->form == DW_FORM_data1 || attribute->form == DW_FORM_data2 || attribute->form == DW_FORM_data4)
+        (void)fixed_bytes(attribute->unit, attribute->form, &bytes);
+    const unsigned unused = 64 - 8 * bytes;
+    *number = (int64_t)(value << unused) >> unused;
+    return true;
+}
+
+bool pf_attribute_block(const struct pf_attribute *attribute, struct pf_section *block)
+{
+    struct pf_cursor c = cursor_of(attribute->unit, attribute->at);
+    uint64_t bytes;
+    if (!attribute->name || !take_block_bytes(&c, attribute->form, &bytes))
+        return false;
+    *block = (struct pf_section){pf_cursor_take(&c, bytes), (size_t)bytes};
+    return !c.failed;
+}
+
+bool pf_attribute_index(const struct pf_attribute *attribute, uint64_t *index)
+{
+    return attribute->name && (attribute->form == DW_FORM_rnglistx || attribute->form == DW_FORM_loclistx) &&
+           raw_value(attribute, false, index);
+}
+
+bool pf_debug_number(const struct pf_debug *debug, unsigned section, uint64_t base, uint64_t index, unsigned bytes,
+                     uint64_t *number)
 {
     uint64_t offset;
     struct pf_cursor c = pf_cursor_make(debug->sections[section].data, debug->sections[section].bytes, 0, debug->swap);
     if (!pf_multiply(index, bytes, &offset) || !pf_add(offset, base, &offset))
         return false;
     pf_cursor_take(&c, offset);
-    *number = take_bytes(&c, bytes);
+    *number = pf_debug_take(&c, bytes);
     return !c.failed;
 }
 
-/* The address of that number, which the main file has. */
-static bool address_number(const struct pf_unit *unit, uint64_t index, uint64_t *address)
+bool pf_unit_address(const struct pf_unit *unit, uint64_t index, uint64_t *address)
 {
     const struct pf_debug *debug = unit->skeleton ? unit->skeleton->debug : unit->debug;
-    return number_at(debug, PF_DEBUG_ADDR, unit->address_base, index, unit->address_bytes, address);
+    return pf_debug_number(debug, PF_DEBUG_ADDR, unit->address_base, index, unit->address_bytes, address);
 }
 
 bool pf_attribute_address(const struct pf_attribute *attribute, uint64_t *address)
@@ -573,7 +693,7 @@ bool pf_attribute_address(const struct pf_attribute *attribute, uint64_t *addres
     case DW_FORM_addrx3:
     case DW_FORM_addrx4:
     case DW_FORM_GNU_addr_index:
-        return raw_value(attribute, false, &index) && address_number(attribute->unit, index, address);
+        return raw_value(attribute, false, &index) && pf_unit_address(attribute->unit, index, address);
     default:
         return false;
     }
@@ -587,7 +707,7 @@ static const char *text_at(const struct pf_debug *debug, unsigned section, uint6
 static const char *text_number(const struct pf_unit *unit, uint64_t index)
 {
     uint64_t offset;
-    return number_at(unit->debug, PF_DEBUG_STR_OFFSETS, unit->text_base, index, unit->offset_bytes, &offset)
+    return pf_debug_number(unit->debug, PF_DEBUG_STR_OFFSETS, unit->text_base, index, unit->offset_bytes, &offset)
                ? text_at(unit->debug, PF_DEBUG_STR, offset)
                : NULL;
 }
@@ -675,115 +795,4 @@ bool pf_attribute_die(const struct pf_attribute *attribute, struct pf_die *die)
     default:
         return false;
     }
-}
-
-/* ---- ranges ----------------------------------------------------------------------------------------------------- */
-
-static struct pf_cursor cursor_at(const struct pf_debug *debug, unsigned section, uint64_t offset)
-{
-    struct pf_cursor c = pf_cursor_make(debug->sections[section].data, debug->sections[section].bytes, 0, debug->swap);
-    pf_cursor_take(&c, offset);
-    return c;
-}
-
-/* Before DWARF 5: pairs, in the main file. */
-static bool old_ranges(const struct pf_unit *unit, uint64_t offset, pf_take_range *take, void *context)
-{
-    const uint64_t start = unit->skeleton ? offset + unit->ranges_base : offset;
-    const uint64_t mask = unit->address_bytes == 4 ? UINT32_MAX : UINT64_MAX;
-    struct pf_cursor c = cursor_at(unit->skeleton ? unit->skeleton->debug : unit->debug, PF_DEBUG_RANGES, start);
-    uint64_t base = unit->low;
-    for (;;) {
-        const uint64_t low = take_bytes(&c, unit->address_bytes), high = take_bytes(&c, unit->address_bytes);
-        if (c.failed || (!low && !high))
-            return !c.failed;
-        if (low == mask)
-            base = high;
-        else if (!take(context, (base + low) & mask, (base + high) & mask))
-            return false;
-    }
-}
-
-struct range_list {
-    const struct pf_unit *unit;
-    struct pf_cursor c;
-    uint64_t base;
-    bool failed;
-};
-
-static uint64_t take_indexed(struct range_list *list)
-{
-    uint64_t address = 0;
-    list->failed |= !address_number(list->unit, pf_cursor_leb(&list->c, false), &address);
-    return address;
-}
-
-static uint64_t take_plain(struct range_list *list)
-{
-    return take_bytes(&list->c, list->unit->address_bytes);
-}
-
-/* One entry of a list of DWARF 5; false at its end. An entry without a range becomes an empty one. */
-static bool take_entry(struct range_list *list, uint64_t *low, uint64_t *high)
-{
-    *low = *high = 0;
-    switch (pf_cursor_u8(&list->c)) {
-    case DW_RLE_base_addressx:
-        list->base = take_indexed(list);
-        break;
-    case DW_RLE_startx_endx:
-        *low = take_indexed(list);
-        *high = take_indexed(list);
-        break;
-    case DW_RLE_startx_length:
-        *low = take_indexed(list);
-        *high = *low + pf_cursor_leb(&list->c, false);
-        break;
-    case DW_RLE_offset_pair:
-        *low = list->base + pf_cursor_leb(&list->c, false);
-        *high = list->base + pf_cursor_leb(&list->c, false);
-        break;
-    case DW_RLE_base_address:
-        list->base = take_plain(list);
-        break;
-    case DW_RLE_start_end:
-        *low = take_plain(list);
-        *high = take_plain(list);
-        break;
-    case DW_RLE_start_length:
-        *low = take_plain(list);
-        *high = *low + pf_cursor_leb(&list->c, false);
-        break;
-    case DW_RLE_end_of_list:
-        return false;
-    default:
-        list->failed = true;
-        break;
-    }
-    list->failed = list->failed || list->c.failed;
-    return !list->failed;
-}
-
-static bool list_ranges(const struct pf_unit *unit, uint64_t offset, pf_take_range *take, void *context)
-{
-    struct range_list list = {unit, cursor_at(unit->debug, PF_DEBUG_RNGLISTS, offset), unit->low, false};
-    uint64_t low, high;
-    while (take_entry(&list, &low, &high))
-        if (low != high && !take(context, low, high))
-            return false;
-    return !list.failed;
-}
-
-bool pf_attribute_ranges(const struct pf_attribute *attribute, pf_take_range *take, void *context)
-{
-    const struct pf_unit *unit = attribute->unit;
-    uint64_t value, offset;
-    if (attribute->name && attribute->form == DW_FORM_rnglistx) {
-        return raw_value(attribute, false, &value) &&
-               number_at(unit->debug, PF_DEBUG_RNGLISTS, unit->ranges_base, value, unit->offset_bytes, &offset) &&
-               pf_add(offset, unit->ranges_base, &offset) && list_ranges(unit, offset, take, context);
-    }
-    if (!pf_attribute_number(attribute, &offset))
-        return false;
-    return unit->version < 5 ? old_ranges(unit, offset, take, context) : list_ranges(unit, offset, take, context);
 }

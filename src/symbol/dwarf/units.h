@@ -6,6 +6,7 @@
 #ifndef PF_SYMBOL_DWARF_UNITS_H
 #define PF_SYMBOL_DWARF_UNITS_H
 
+#include "base/cursor.h"
 #include "symbol/dwarf/inlines_tables.h"
 
 enum pf_debug_sections {
@@ -19,6 +20,8 @@ enum pf_debug_sections {
     PF_DEBUG_ADDR,
     PF_DEBUG_RANGES,
     PF_DEBUG_RNGLISTS,
+    PF_DEBUG_LOC,
+    PF_DEBUG_LOCLISTS,
     PF_DEBUG_SECTIONS
 };
 
@@ -39,7 +42,7 @@ struct pf_unit {
     /* As the entry at the top says, once pf_unit_prepare was called. */
     bool is_prepared;
     const struct pf_abbreviations *abbreviations; /* NULL: it cannot be read */
-    uint64_t text_base, address_base, ranges_base, low;
+    uint64_t text_base, address_base, ranges_base, locations_base, low;
     const struct pf_unit *skeleton; /* NULL: it is not split */
 };
 
@@ -58,11 +61,20 @@ struct pf_debug {
     size_t set_count, set_capacity;
     struct pf_map set_numbers;
     uint64_t abbreviations_left; /* that may be read: sets that overlap must not cost more than the file has bytes */
+    uint64_t steps_left;         /* entries to skip on the way to siblings, and ranges: a bound for hostile files */
 };
 
 /* Finds the units of the sections that are set, as is `swap`. False when out of memory; pf_debug_close in any case. */
 bool pf_debug_open(struct pf_debug *debug, const struct perfile_allocator *allocator);
 void pf_debug_close(struct pf_debug *debug);
+/* False: no steps are left, and what is read ends here. */
+static inline bool pf_debug_step(struct pf_debug *debug)
+{
+    if (!debug->steps_left)
+        return false;
+    debug->steps_left--;
+    return true;
+}
 /* The split unit belongs to this skeleton, which has its addresses. */
 void pf_unit_attach(struct pf_unit *split, const struct pf_unit *skeleton);
 
@@ -102,14 +114,36 @@ const uint8_t *pf_die_end(const struct pf_die *die);
 /* False and an attribute of no name when the entry does not have it. */
 bool pf_die_attribute(const struct pf_die *die, uint32_t name, struct pf_attribute *attribute);
 
+/* The same, or of the entries that this one is an instance of (DW_AT_abstract_origin, DW_AT_specification). */
+bool pf_die_integrated(const struct pf_die *die, uint32_t name, struct pf_attribute *attribute);
+/* Whether the entry itself has it. */
+bool pf_die_has(const struct pf_die *die, uint32_t name);
+/* What the integrated attribute says; NULL or false: see below. */
+const char *pf_die_text(const struct pf_die *die, uint32_t name);
+bool pf_die_number(const struct pf_die *die, uint32_t name, uint64_t *number);
+
+/* False: there is none. `sibling` may be the entry itself. */
+bool pf_die_child(const struct pf_die *die, struct pf_die *child);
+bool pf_die_sibling(const struct pf_die *die, struct pf_die *sibling);
+/* What follows an entry and all below it according to DW_AT_sibling, else NULL. */
+const uint8_t *pf_die_after_children(const struct pf_die *die);
+
 /* False, or NULL: it is absent, damaged, or has a value of another kind. */
 bool pf_attribute_number(const struct pf_attribute *attribute, uint64_t *number);
+bool pf_attribute_signed(const struct pf_attribute *attribute, int64_t *number);
 bool pf_attribute_address(const struct pf_attribute *attribute, uint64_t *address);
 const char *pf_attribute_text(const struct pf_attribute *attribute);
+bool pf_attribute_block(const struct pf_attribute *attribute, struct pf_section *block);
 bool pf_attribute_die(const struct pf_attribute *attribute, struct pf_die *die);
+/* The number of a list in the table of a section. */
+bool pf_attribute_index(const struct pf_attribute *attribute, uint64_t *index);
 
-typedef bool pf_take_range(void *context, uint64_t low, uint64_t high);
-/* Some ranges may be empty. take() returns false to end it; so does this, and where the list is damaged. */
-bool pf_attribute_ranges(const struct pf_attribute *attribute, pf_take_range *take, void *context);
+/* For locations.c: a number of 1, 2, 3, 4 or 8 bytes. */
+uint64_t pf_debug_take(struct pf_cursor *c, unsigned bytes);
+/* A number in a table of a section. */
+bool pf_debug_number(const struct pf_debug *debug, unsigned section, uint64_t base, uint64_t index, unsigned bytes,
+                     uint64_t *number);
+/* The address of that number, which the main file has. */
+bool pf_unit_address(const struct pf_unit *unit, uint64_t index, uint64_t *address);
 
 #endif
