@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* The instructions of one function, with what was sampled at each of them. */
-#include <elf.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -8,6 +7,7 @@
 
 #include "analysis/annotate.h"
 #include "base/bytes.h"
+#include "base/elf_names.h"
 #include "base/error.h"
 #include "base/sized.h"
 #include "base/sort.h"

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/build_id.h"
 
-#include <elf.h>
 #include <string.h>
 
 #include "base/cursor.h"
+#include "base/elf_names.h"
 
 /* Each part of a note ends at a multiple of 4; of the last one the padding may be missing. */
 static const uint8_t *take_part(struct pf_cursor *c, uint32_t bytes)
@@ -17,7 +17,7 @@ static const uint8_t *take_part(struct pf_cursor *c, uint32_t bytes)
 size_t pf_notes_build_id(const uint8_t *notes, size_t bytes, bool swap, uint8_t build_id[PF_BUILD_ID_BYTES])
 {
     struct pf_cursor c = pf_cursor_make(notes, bytes, 0, swap);
-    while (pf_cursor_left(&c) >= sizeof(Elf64_Nhdr)) {
+    while (pf_cursor_left(&c) >= ELF_NHDR_BYTES) {
         const uint32_t name_bytes = pf_cursor_u32(&c), id_bytes = pf_cursor_u32(&c), type = pf_cursor_u32(&c);
         const uint8_t *name = take_part(&c, name_bytes), *id = take_part(&c, id_bytes);
         if (!name || !id)

@@ -4,12 +4,12 @@
 #ifdef PF_HAVE_CAPSTONE
 
 #include <capstone/capstone.h>
-#include <elf.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/elf_names.h"
 #include "symbol/effect_parts.h"
 #include "symbol/find/library.h"
 

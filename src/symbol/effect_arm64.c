@@ -2,9 +2,9 @@
 /* AArch64. */
 #ifdef PF_HAVE_CAPSTONE
 
-#include <elf.h>
 #include <string.h>
 
+#include "base/elf_names.h"
 #include "symbol/effect_parts.h"
 
 enum { SP = 31, LINK = 30, FRAME = 29, W_BYTES = 4, X_BYTES = 8 };

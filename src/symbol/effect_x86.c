@@ -2,8 +2,7 @@
 /* x86-64: operands in Intel's order, the written one first. */
 #ifdef PF_HAVE_CAPSTONE
 
-#include <elf.h>
-
+#include "base/elf_names.h"
 #include "symbol/effect_parts.h"
 
 enum { RAX, RDX, RCX, RBX, RSI, RDI, RBP, RSP, R8, R9, R10, R11, R12, R13, R14, R15, POINTER_BYTES = 8 };

@@ -5,12 +5,12 @@
  */
 #include "symbol/find/find_parts.h"
 
-#include <elf.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <unistd.h>
 
 #include "base/bytes.h"
+#include "base/elf_names.h"
 #include "base/memory_name.h"
 #include "base/text.h"
 #include "symbol/table.h"

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "symbol/jit/jit.h"
 
-#include <elf.h>
 #include <inttypes.h>
 #include <stdio.h>
 
 #include "base/bytes.h"
 #include "base/counted.h"
+#include "base/elf_names.h"
 #include "base/error.h"
 #include "base/files.h"
 #include "base/map.h"

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "symbol/jit/jit_elf.h"
 
-#include <elf.h>
-
+#include "base/elf_names.h"
 #include "base/siphash.h"
 #include "base/sort.h"
 
@@ -319,9 +318,9 @@ static void end_section(struct sections *s)
 static void put_symbols(struct making *m)
 {
     const uint64_t value = pf_jit_elf_text_offset(m->elf->machine);
-    const uint8_t info = ELF32_ST_INFO(STB_GLOBAL, STT_FUNC);
+    const uint8_t info = STB_GLOBAL << 4 | STT_FUNC;
     enum { NAME_AT = 1, TEXT_SECTION = 1 };
-    put_zeros_to(m, m->file->used + (m->is_64 ? sizeof(Elf64_Sym) : sizeof(Elf32_Sym)));
+    put_zeros_to(m, m->file->used + (m->is_64 ? ELF64_SYM_BYTES : ELF32_SYM_BYTES));
     put32(m, NAME_AT);
     if (!m->is_64) {
         put32(m, (uint32_t)value);
@@ -338,10 +337,10 @@ static void put_symbols(struct making *m)
 
 static void put_note(struct making *m)
 {
-    put32(m, sizeof(ELF_NOTE_GNU));
+    put32(m, sizeof("GNU"));
     put32(m, BUILD_ID_BYTES);
     put32(m, NT_GNU_BUILD_ID);
-    put_text(m, ELF_NOTE_GNU);
+    put_text(m, "GNU");
     m->id_at = m->file->used;
     put_zeros_to(m, m->id_at + BUILD_ID_BYTES);
 }
@@ -394,7 +393,7 @@ static bool put_sections(struct sections *s)
     if (m->elf->unwinding)
         put_unwinding(s);
     begin_section(
-        s, &(struct section){".symtab", SHT_SYMTAB, 0, 8, m->is_64 ? sizeof(Elf64_Sym) : sizeof(Elf32_Sym), 0, 0});
+        s, &(struct section){".symtab", SHT_SYMTAB, 0, 8, m->is_64 ? ELF64_SYM_BYTES : ELF32_SYM_BYTES, 0, 0});
     put_symbols(m);
     end_section(s);
     begin_section(s, &(struct section){".strtab", SHT_STRTAB, 0, 1, 0, 0, 0});
@@ -464,7 +463,7 @@ static void fill_in_header(struct sections *s, size_t section_table)
         EV_CURRENT};
     const struct section *loaded = &s->list[m->elf->unwinding ? 3 : 1];
     const size_t used = m->file->used;
-    const uint16_t header_bytes = m->is_64 ? sizeof(Elf64_Ehdr) : sizeof(Elf32_Ehdr);
+    const uint16_t header_bytes = m->is_64 ? ELF64_EHDR_BYTES : ELF32_EHDR_BYTES;
     m->file->used = 0;
     pf_put(m->file, ident, sizeof(ident));
     put16(m, ET_DYN);
@@ -475,9 +474,9 @@ static void fill_in_header(struct sections *s, size_t section_table)
     put_word(m, section_table);
     put32(m, 0); /* flags */
     put16(m, header_bytes);
-    put16(m, m->is_64 ? sizeof(Elf64_Phdr) : sizeof(Elf32_Phdr));
+    put16(m, m->is_64 ? ELF64_PHDR_BYTES : ELF32_PHDR_BYTES);
     put16(m, 1);
-    put16(m, m->is_64 ? sizeof(Elf64_Shdr) : sizeof(Elf32_Shdr));
+    put16(m, m->is_64 ? ELF64_SHDR_BYTES : ELF32_SHDR_BYTES);
     put16(m, (uint16_t)s->count);
     put16(m, (uint16_t)(s->count - 1)); /* .shstrtab */
     put_program_header(m, loaded->at + loaded->bytes);

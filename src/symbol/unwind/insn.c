@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "symbol/unwind/insn.h"
 
-#include <elf.h>
-
+#include "base/elf_names.h"
 #include "base/x86.h"
 
 /* The first two bits of the first byte say how many halfwords there are. */

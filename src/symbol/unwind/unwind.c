@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* From the registers and the piece of stack of a sample to return addresses. */
-#include <elf.h>
-
+#include "base/elf_names.h"
 #include "symbol/unwind/cfi_rules.h"
 #include "symbol/unwind/code_exit.h"
 #include "symbol/unwind/unwind.h"
