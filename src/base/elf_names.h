@@ -63,6 +63,7 @@ enum {
     SHT_DYNAMIC = 6,
     SHT_NOTE = 7,
     SHT_NOBITS = 8,
+    SHT_REL = 9,
     SHT_DYNSYM = 11,
     SHT_SYMTAB_SHNDX = 18,
 };

@@ -76,8 +76,7 @@ bool pf_memory_was_short(const struct perfile_allocator *allocator)
 
 void pf_memory_note_short(const struct perfile_allocator *allocator)
 {
-    struct pf_watch *watch = watch_of(allocator);
-    if (watch)
+    for (struct pf_watch *watch = watch_of(allocator); watch; watch = watch_of(watch->below))
         atomic_store(&watch->was_short, true);
 }
 

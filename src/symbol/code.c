@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "symbol/code.h"
 
-#include <errno.h>
-#include <unistd.h>
-
 #include "base/bytes.h"
-#include "base/files.h"
-#include "symbol/table_elf.h"
+#include "base/elf_names.h"
+#include "symbol/elf_file.h"
 
 /* Where some code is in a file. */
 struct extent {
@@ -23,7 +20,7 @@ static bool take_extent(const struct pf_elf *elf, uint64_t start, const struct e
         skipped >= elf->file_bytes - part->offset)
         return false;
     extent->offset = part->offset + skipped;
-    extent->bytes = pf_min(part->bytes - skipped, elf->file_bytes - extent->offset);
+    extent->bytes = part->bytes - skipped;
     return true;
 }
 
@@ -42,28 +39,14 @@ static bool find_in_sections(const struct pf_elf *elf, uint64_t address, struct 
 /* Of files without sections: copies of the kernel's memory, and what was stripped of them. */
 static bool find_in_segments(const struct pf_elf *elf, uint64_t address, struct extent *extent)
 {
-    size_t count = 0;
-    GElf_Phdr segment;
-    if (elf_getphdrnum(elf->elf, &count) < 0)
-        return false;
-    for (size_t i = 0; i < count && gelf_getphdr(elf->elf, (int)i, &segment); i++) {
-        const struct extent part = {segment.p_offset, segment.p_filesz};
-        if (segment.p_type == PT_LOAD && segment.p_flags & PF_X &&
-            take_extent(elf, segment.p_vaddr, &part, address, extent))
+    for (size_t i = 0; i < elf->segment_count; i++) {
+        const struct pf_elf_segment *segment = &elf->segments[i];
+        const struct extent part = {segment->p_offset, segment->p_filesz};
+        if (segment->p_type == PT_LOAD && segment->p_flags & PF_X &&
+            take_extent(elf, segment->p_vaddr, &part, address, extent))
             return true;
     }
     return false;
-}
-
-/* How many bytes there were. */
-static size_t read_extent(const struct pf_elf *elf, const struct extent *extent, uint8_t *to, size_t count)
-{
-    count = (size_t)pf_min(extent->bytes, count);
-    if (elf->fd < 0) {
-        memcpy(to, elf->image.data + extent->offset, count);
-        return count;
-    }
-    return pf_read_from(elf->fd, extent->offset, to, count);
 }
 
 static bool read_elf(const struct perfile_allocator *allocator, const char *path, uint64_t address, size_t count,
@@ -75,7 +58,7 @@ static bool read_elf(const struct perfile_allocator *allocator, const char *path
         return false;
     code->machine = (struct pf_insn_machine){elf.header.e_machine, elf.is_64, elf.is_big_endian};
     if (find_in_sections(&elf, address, &extent) || (!elf.section_count && find_in_segments(&elf, address, &extent)))
-        code->count = read_extent(&elf, &extent, code->bytes, count);
+        code->count = pf_elf_read(&elf, extent.offset, code->bytes, (size_t)pf_min(extent.bytes, count));
     pf_elf_close(&elf);
     return code->count;
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "symbol/go_elf.h"
 
+#include "base/elf_names.h"
+
 /* ---- bytes whose addresses are filled in ---- */
 
 struct go_bytes {
@@ -9,10 +11,6 @@ struct go_bytes {
     size_t bytes;
     uint8_t *copy; /* NULL: nothing was filled in */
 };
-
-#ifndef R_LARCH_RELATIVE
-#define R_LARCH_RELATIVE 3
-#endif
 
 /* The relocation that adds the address of the program to a constant; 0: the constants are in the file already. */
 static unsigned relative_relocation(unsigned machine)
@@ -30,10 +28,10 @@ static unsigned relative_relocation(unsigned machine)
 }
 
 /* False: out of memory. */
-static bool fill_in(const struct pf_elf *elf, struct go_bytes *b, const GElf_Rela *rela)
+static bool fill_in(const struct pf_elf *elf, struct go_bytes *b, const struct pf_elf_relocation *relocation)
 {
-    const uint64_t offset = rela->r_offset - b->section->address;
-    if (rela->r_offset < b->section->address || b->bytes < 8 || offset > b->bytes - 8 || !elf->is_64)
+    const uint64_t offset = relocation->r_offset - b->section->address;
+    if (relocation->r_offset < b->section->address || b->bytes < 8 || offset > b->bytes - 8 || !elf->is_64)
         return true;
     if (!b->copy) {
         b->copy = pf_new(elf->allocator, b->bytes);
@@ -42,7 +40,7 @@ static bool fill_in(const struct pf_elf *elf, struct go_bytes *b, const GElf_Rel
         memcpy(b->copy, b->data, b->bytes);
         b->data = b->copy;
     }
-    const uint64_t address = pf_load64(&rela->r_addend, elf->is_big_endian != PF_NATIVE_BIG_ENDIAN);
+    const uint64_t address = pf_load64(&relocation->r_addend, elf->swap);
     memcpy(b->copy + offset, &address, sizeof(address));
     return true;
 }
@@ -51,15 +49,16 @@ static bool fill_in(const struct pf_elf *elf, struct go_bytes *b, const GElf_Rel
 static bool fill_in_all(const struct pf_elf *elf, struct go_bytes *b)
 {
     const unsigned type = relative_relocation(elf->header.e_machine);
-    Elf_Data *data;
-    size_t count;
-    GElf_Rela rela;
-    for (size_t k = 1; type && elf->header.e_type == ET_DYN && k < elf->section_count; k++)
-        if (elf->sections[k].header.sh_type == SHT_RELA &&
-            pf_elf_table(elf, &elf->sections[k], ELF_T_RELA, &data, &count))
-            for (size_t i = 0; i < count && i <= INT32_MAX && gelf_getrela(data, (int)i, &rela); i++)
-                if (GELF_R_TYPE(rela.r_info) == type && !fill_in(elf, b, &rela))
-                    return false;
+    struct pf_elf_relocations all;
+    for (size_t k = 1; type && elf->header.e_type == ET_DYN && k < elf->section_count; k++) {
+        if (elf->sections[k].header.sh_type != SHT_RELA || !pf_elf_relocations_open(&all, elf, &elf->sections[k]))
+            continue;
+        for (size_t i = 0; i < all.count; i++) {
+            const struct pf_elf_relocation relocation = pf_elf_relocation_at(&all, i);
+            if (relocation.type == type && !fill_in(elf, b, &relocation))
+                return false;
+        }
+    }
     return true;
 }
 
@@ -190,7 +189,7 @@ static bool is_of_file(const struct pf_elf *elf, const struct pf_go_table *table
 
 static bool open_at(struct pf_go_table *table, const struct pf_elf *elf, const struct go_bytes *b, size_t offset)
 {
-    return pf_go_table_open(table, b->data + offset, b->bytes - offset, elf->is_big_endian != PF_NATIVE_BIG_ENDIAN) &&
+    return pf_go_table_open(table, b->data + offset, b->bytes - offset, elf->swap) &&
            table->pointer_bytes == (elf->is_64 ? 8 : 4);
 }
 

@@ -4,12 +4,14 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <link.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/auxv.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#ifdef AT_SYSINFO_EHDR
+#include <link.h>
+#endif
 
 #include <perfile/analysis.h>
 

@@ -7,6 +7,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "base/elf_names.h"
 #include "base/map.h"
 #include "base/sort.h"
 #include "symbol/table_elf.h"
@@ -32,10 +33,7 @@ struct plt {
     size_t capacity;
     size_t in_order; /* how many are of .rela.plt */
     struct pf_map by_address;
-    Elf_Data *symbols; /* .dynsym, or NULL */
-    size_t symbol_count;
-    const uint8_t *names;
-    size_t text_bytes;
+    struct pf_elf_symbols symbols; /* .dynsym */
 };
 
 /* ---- slots ---- */
@@ -44,11 +42,10 @@ struct plt {
 static uint64_t target_in_slot(const struct plt *p, uint64_t address)
 {
     size_t bytes;
-    bool swap = p->elf->is_big_endian != PF_NATIVE_BIG_ENDIAN;
     const uint8_t *at = pf_elf_bytes_at(p->elf, address, &bytes);
     if (!at || bytes < (p->elf->is_64 ? 8u : 4u))
         return 0;
-    return p->elf->is_64 ? pf_load64(at, swap) : pf_load32(at, swap);
+    return p->elf->is_64 ? pf_load64(at, p->elf->swap) : pf_load32(at, p->elf->swap);
 }
 
 /* Addresses, both included. */
@@ -67,23 +64,15 @@ static bool add_slot(struct plt *p, struct slot slot)
 /* Of the relocations at addresses of the span. */
 static bool add_slots(struct plt *p, const struct pf_elf_section *section, const struct span *span)
 {
-    Elf_Data *data;
-    size_t count;
-    bool with_addend = section->header.sh_type == SHT_RELA;
-    if (!pf_elf_table(p->elf, section, with_addend ? ELF_T_RELA : ELF_T_REL, &data, &count))
+    struct pf_elf_relocations all;
+    if (!pf_elf_relocations_open(&all, p->elf, section))
         return true;
-    for (size_t i = 0; i < count && i <= INT32_MAX; i++) {
-        GElf_Rela rela = {0};
-        GElf_Rel rel;
-        if (with_addend ? !gelf_getrela(data, (int)i, &rela) : !gelf_getrel(data, (int)i, &rel))
-            break;
-        if (!with_addend)
-            rela = (GElf_Rela){rel.r_offset, rel.r_info, 0};
-        if (rela.r_offset < span->low || rela.r_offset > span->high)
+    for (size_t i = 0; i < all.count; i++) {
+        const struct pf_elf_relocation r = pf_elf_relocation_at(&all, i);
+        if (r.r_offset < span->low || r.r_offset > span->high)
             continue;
-        uint64_t symbol = GELF_R_SYM(rela.r_info);
-        uint64_t target = symbol ? 0 : with_addend ? (uint64_t)rela.r_addend : target_in_slot(p, rela.r_offset);
-        if (!add_slot(p, (struct slot){rela.r_offset, symbol, target}))
+        const uint64_t target = r.symbol ? 0 : all.with_addend ? r.r_addend : target_in_slot(p, r.r_offset);
+        if (!add_slot(p, (struct slot){r.r_offset, r.symbol, target}))
             return false;
     }
     return true;
@@ -97,27 +86,15 @@ static const struct pf_elf_section *either(const struct pf_elf *elf, const char 
 
 /* ---- names ---- */
 
-static void find_symbols(struct plt *p)
-{
-    for (size_t i = 1; i < p->elf->section_count; i++) {
-        const struct pf_elf_section *section = &p->elf->sections[i];
-        if (section->header.sh_type != SHT_DYNSYM || section->header.sh_link >= p->elf->section_count)
-            continue;
-        p->names = pf_elf_bytes(p->elf, &p->elf->sections[section->header.sh_link], &p->text_bytes);
-        if (!p->names || !pf_elf_table(p->elf, section, ELF_T_SYM, &p->symbols, &p->symbol_count))
-            p->symbol_count = 0;
-        return;
-    }
-}
-
 static size_t symbol_name(const struct plt *p, uint64_t index, const char **name)
 {
-    GElf_Sym symbol;
-    if (index >= p->symbol_count || index > INT32_MAX || !gelf_getsym(p->symbols, (int)index, &symbol) ||
-        symbol.st_name >= p->text_bytes)
+    if (index >= p->symbols.count)
         return 0;
-    *name = (const char *)p->names + symbol.st_name;
-    return pf_text_length(*name, p->text_bytes - symbol.st_name);
+    const struct pf_elf_symbol symbol = pf_elf_symbol_at(&p->symbols, index);
+    if (symbol.st_name >= p->symbols.names_bytes)
+        return 0;
+    *name = (const char *)p->symbols.names + symbol.st_name;
+    return pf_text_length(*name, p->symbols.names_bytes - symbol.st_name);
 }
 
 /* The name of the function at exactly this address. */
@@ -443,7 +420,9 @@ bool pf_build_add_plt(struct pf_symbol_build *build, const struct pf_elf *elf)
         return true;
     struct plt p = {.build = build, .elf = elf, .resolvable = build->count};
     pf_map_open(&p.by_address, build->allocator);
-    find_symbols(&p);
+    const struct pf_elf_section *symbols = pf_elf_section_of_type(elf, SHT_DYNSYM);
+    if (symbols)
+        (void)pf_elf_symbols_open(&p.symbols, elf, symbols);
     bool done = add_all(&p, machine);
     pf_map_close(&p.by_address);
     pf_free(build->allocator, p.slots, p.capacity * sizeof(*p.slots));

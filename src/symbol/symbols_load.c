@@ -2,7 +2,6 @@
 /* Loading the symbols of a module from the file of its kind, and binaries that are open for their code. */
 #include "symbol/symbols_parts.h"
 
-#include <elf.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
@@ -11,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/bytes.h"
+#include "base/elf_names.h"
 #include "base/text.h"
 #include "platform/platform.h"
 #include "symbol/machine.h"

@@ -2,6 +2,7 @@
 /* Symbol tables of ELF files. */
 #include "symbol/table_elf.h"
 
+#include "base/elf_names.h"
 #include "symbol/go_elf.h"
 
 /* ---- which symbols ---- */
@@ -24,16 +25,15 @@ static bool is_mapping_symbol(const char *name, unsigned machine)
 }
 
 /* Labels without a type are shown where perf shows them: in sections named like text or data. */
-static bool is_shown_label(const GElf_Sym *symbol, const struct pf_elf_section *section)
+static bool is_shown_label(const struct pf_elf_symbol *symbol, const struct pf_elf_section *section)
 {
-    unsigned visibility = GELF_ST_VISIBILITY(symbol->st_other);
-    return visibility != STV_HIDDEN && visibility != STV_INTERNAL &&
+    return symbol->st_visibility != STV_HIDDEN && symbol->st_visibility != STV_INTERNAL &&
            (strstr(section->name, "text") || strstr(section->name, "data"));
 }
 
-static bool is_shown(const GElf_Sym *symbol, const struct pf_elf_section *section)
+static bool is_shown(const struct pf_elf_symbol *symbol, const struct pf_elf_section *section)
 {
-    switch (GELF_ST_TYPE(symbol->st_info)) {
+    switch (symbol->st_type) {
     case STT_FUNC:
     case STT_GNU_IFUNC:
     case STT_OBJECT:
@@ -45,11 +45,11 @@ static bool is_shown(const GElf_Sym *symbol, const struct pf_elf_section *sectio
     }
 }
 
-static uint32_t flags_of(const GElf_Sym *symbol)
+static uint32_t flags_of(const struct pf_elf_symbol *symbol)
 {
-    unsigned binding = GELF_ST_BIND(symbol->st_info);
+    const unsigned binding = symbol->st_bind;
     uint32_t flags = binding == STB_GLOBAL ? PF_SYMBOL_GLOBAL : binding == STB_WEAK ? PF_SYMBOL_WEAK : 0;
-    switch (GELF_ST_TYPE(symbol->st_info)) {
+    switch (symbol->st_type) {
     case STT_FUNC:
     case STT_GNU_IFUNC:
         return flags | PF_ENTRY_FUNCTION;
@@ -89,15 +89,16 @@ static void follow_opd(const struct reading *r, uint64_t *address)
         return;
     uint64_t offset = *address - r->opd->address;
     if (r->opd_size - offset >= 8)
-        *address = pf_load64(r->opd_bytes + offset, r->runtime->is_big_endian != PF_NATIVE_BIG_ENDIAN);
+        *address = pf_load64(r->opd_bytes + offset, r->runtime->swap);
 }
 
-static uint64_t address_of(const struct reading *r, const GElf_Sym *symbol, const struct pf_elf_section *section)
+static uint64_t address_of(const struct reading *r, const struct pf_elf_symbol *symbol,
+                           const struct pf_elf_section *section)
 {
     uint64_t address = symbol->st_value;
     if (r->elf->header.e_type == ET_REL)
         address += section->address;
-    if (GELF_ST_TYPE(symbol->st_info) != STT_OBJECT && GELF_ST_TYPE(symbol->st_info) != STT_NOTYPE) {
+    if (symbol->st_type != STT_OBJECT && symbol->st_type != STT_NOTYPE) {
         if (r->elf->header.e_machine == EM_ARM)
             address &= ~1ull; /* set for Thumb code */
         follow_opd(r, &address);
@@ -106,18 +107,17 @@ static uint64_t address_of(const struct reading *r, const GElf_Sym *symbol, cons
 }
 
 /* Of Thumb code the lowest bit of the address is set. */
-static uint32_t thumb_flag(const struct reading *r, const GElf_Sym *symbol)
+static uint32_t thumb_flag(const struct reading *r, const struct pf_elf_symbol *symbol)
 {
-    const bool is_thumb =
-        r->elf->header.e_machine == EM_ARM && GELF_ST_TYPE(symbol->st_info) == STT_FUNC && symbol->st_value & 1;
+    const bool is_thumb = r->elf->header.e_machine == EM_ARM && symbol->st_type == STT_FUNC && symbol->st_value & 1;
     return is_thumb ? PF_SYMBOL_THUMB : 0;
 }
 
-static bool add_symbol(const struct reading *r, const GElf_Sym *symbol, size_t index)
+static bool add_symbol(const struct reading *r, const struct pf_elf_symbol *symbol)
 {
-    if (!symbol->st_name || symbol->st_name >= r->names_bytes || !index || index >= r->elf->section_count)
+    if (!symbol->st_name || symbol->st_name >= r->names_bytes || !symbol->section)
         return true;
-    const struct pf_elf_section *section = &r->elf->sections[index];
+    const struct pf_elf_section *section = &r->elf->sections[symbol->section];
     const char *name = r->build->text + r->names + symbol->st_name;
     if (!section->is_placed || !*name || !is_shown(symbol, section) ||
         is_mapping_symbol(name, r->elf->header.e_machine))
@@ -134,66 +134,26 @@ static bool add_symbol(const struct reading *r, const GElf_Sym *symbol, size_t i
     return true;
 }
 
-/* Adds all of the names: symbols point into them. */
-static bool add_names(struct reading *r, const struct pf_elf_section *table)
-{
-    const struct pf_elf *elf = r->elf;
-    size_t bytes = 0;
-    const uint8_t *names = table->header.sh_link < elf->section_count
-                               ? pf_elf_bytes(elf, &elf->sections[table->header.sh_link], &bytes)
-                               : NULL;
-    r->names_bytes = bytes;
-    return pf_build_text(r->build, names ? (const void *)names : "", bytes, &r->names);
-}
-
-/* Indices of sections above 0xff00 are in a table of their own. */
-static Elf_Data *long_indices(const struct pf_elf *elf, const struct pf_elf_section *table)
-{
-    size_t count;
-    Elf_Data *data;
-    for (size_t i = 1; i < elf->section_count; i++) {
-        const struct pf_elf_section *section = &elf->sections[i];
-        if (section->header.sh_type == SHT_SYMTAB_SHNDX && section->header.sh_link == (size_t)(table - elf->sections) &&
-            pf_elf_table(elf, section, ELF_T_WORD, &data, &count))
-            return data;
-    }
-    return NULL;
-}
-
+/* All of the names are added: symbols point into them. */
 static int add_table(struct reading *r, const struct pf_elf_section *table, struct perfile_error *error)
 {
-    Elf_Data *data;
-    size_t count;
-    if (!pf_elf_table(r->elf, table, ELF_T_SYM, &data, &count))
+    struct pf_elf_symbols symbols;
+    if (!pf_elf_symbols_open(&symbols, r->elf, table))
         return pf_fail(error, PERFILE_ERROR_DAMAGED, table->header.sh_offset, table->name, "symbols cannot be read");
-    if (!add_names(r, table))
-        return pf_fail_memory(error, "symbols");
-    Elf_Data *indices = long_indices(r->elf, table);
-    GElf_Sym symbol;
-    Elf32_Word index;
-    for (size_t i = 1; i < count && i <= INT32_MAX; i++) {
-        if (!gelf_getsymshndx(data, indices, (int)i, &symbol, &index))
-            break;
-        bool is_special = symbol.st_shndx >= SHN_LORESERVE;
-        size_t section = symbol.st_shndx == SHN_XINDEX && indices ? index : is_special ? 0 : symbol.st_shndx;
-        if (!add_symbol(r, &symbol, section))
-            return pf_fail_memory(error, "symbols");
+    r->names_bytes = symbols.names_bytes;
+    bool done =
+        pf_build_text(r->build, symbols.names ? (const void *)symbols.names : "", symbols.names_bytes, &r->names);
+    for (size_t i = 1; i < symbols.count && done; i++) {
+        const struct pf_elf_symbol symbol = pf_elf_symbol_at(&symbols, i);
+        done = add_symbol(r, &symbol);
     }
-    return 0;
-}
-
-static const struct pf_elf_section *table_of_type(const struct pf_elf *elf, unsigned type)
-{
-    for (size_t i = 1; i < elf->section_count; i++)
-        if (elf->sections[i].header.sh_type == type && elf->sections[i].header.sh_size)
-            return &elf->sections[i];
-    return NULL;
+    return done ? 0 : pf_fail_memory(error, "symbols");
 }
 
 static int add_tables(struct pf_symbol_build *build, const struct pf_elf *elf, const struct pf_elf *runtime,
                       unsigned type, struct perfile_error *error)
 {
-    const struct pf_elf_section *table = table_of_type(elf, type);
+    const struct pf_elf_section *table = pf_elf_section_of_type(elf, type);
     struct reading r = {.build = build, .elf = elf, .runtime = runtime};
     find_opd(&r);
     return table ? add_table(&r, table, error) : 0;
@@ -210,12 +170,12 @@ static int add_debugdata(struct pf_symbol_build *build, const struct pf_elf *elf
     struct pf_elf inner;
     const struct pf_elf_section *section = pf_elf_section(elf, ".gnu_debugdata");
     const uint8_t *packed = section ? pf_elf_bytes(elf, section, &bytes) : NULL;
-    if (packed && pf_unpack(build->allocator, packed, bytes, &image) &&
-        pf_elf_open_memory(&inner, image.data, image.bytes, build->allocator, NULL) == 0) {
+    if (packed && pf_unpack(elf->allocator, packed, bytes, &image) &&
+        pf_elf_open_memory(&inner, image.data, image.bytes, elf->allocator, NULL) == 0) {
         code = add_tables(build, &inner, elf, SHT_SYMTAB, error);
         pf_elf_close(&inner);
     }
-    pf_unpacked_close(build->allocator, &image);
+    pf_unpacked_close(elf->allocator, &image);
     return code == PERFILE_ERROR_MEMORY ? code : 0;
 }
 
@@ -242,16 +202,14 @@ static bool add_placed_sections(struct pf_symbol_table *table, size_t *capacity,
 
 static bool add_loaded_segments(struct pf_symbol_table *table, size_t *capacity, const struct pf_elf *elf)
 {
-    size_t count = 0;
-    GElf_Phdr header;
-    if (elf_getphdrnum(elf->elf, &count) < 0)
-        count = 0;
-    for (size_t i = 0; i < count && i <= INT32_MAX && gelf_getphdr(elf->elf, (int)i, &header); i++)
-        if (header.p_type == PT_LOAD &&
+    for (size_t i = 0; i < elf->segment_count; i++) {
+        const struct pf_elf_segment *segment = &elf->segments[i];
+        const uint64_t zeros = segment->p_memsz - pf_min(segment->p_filesz, segment->p_memsz);
+        if (segment->p_type == PT_LOAD &&
             !add_segment(table, capacity,
-                         (struct pf_segment){header.p_offset, header.p_filesz, header.p_vaddr,
-                                             header.p_memsz - pf_min(header.p_filesz, header.p_memsz)}))
+                         (struct pf_segment){segment->p_offset, segment->p_filesz, segment->p_vaddr, zeros}))
             return false;
+    }
     return true;
 }
 
@@ -286,11 +244,11 @@ static void describe(struct pf_symbol_table *table, const struct pf_elf *elf)
 static int add_all_symbols(struct pf_symbol_build *build, const struct pf_elf *elf, const struct pf_elf *debug,
                            bool *has_symtab, struct perfile_error *error)
 {
-    if (debug && table_of_type(debug, SHT_SYMTAB)) {
+    if (debug && pf_elf_section_of_type(debug, SHT_SYMTAB)) {
         *has_symtab = true;
         return add_tables(build, debug, elf, SHT_SYMTAB, error);
     }
-    if (table_of_type(elf, SHT_SYMTAB)) {
+    if (pf_elf_section_of_type(elf, SHT_SYMTAB)) {
         *has_symtab = true;
         return add_tables(build, elf, elf, SHT_SYMTAB, error);
     }
@@ -334,7 +292,7 @@ int pf_segment_table_from_elf(const char *path, const struct perfile_allocator *
     pf_build_open(&build, allocator);
     if (table)
         describe(table, &elf);
-    if (table && add_segments(table, &elf) && pf_build_finish(&build, table)) {
+    if (table && add_segments(table, &elf) && pf_build_finish(&build, table) && pf_elf_check(&elf, 0) == 0) {
         *out = table;
     } else {
         pf_symbol_table_close(table);
@@ -356,6 +314,8 @@ static int make_table(const struct pf_elf *elf, const char *debug_path, const st
     }
     struct pf_symbol_table *table = pf_symbol_table_new(allocator);
     int code = table ? fill_table(table, elf, debug_path ? &debug : NULL, error) : pf_fail_memory(error, "symbols");
+    if (pf_elf_check(elf, debug_path ? pf_elf_check(&debug, 0) : 0) < 0)
+        code = pf_fail_memory(error, "symbols");
     if (debug_path)
         pf_elf_close(&debug);
     if (code < 0)
@@ -378,19 +338,16 @@ int pf_symbol_table_from_elf(const char *path, const char *debug_path, const str
     return code;
 }
 
-static bool symbol_in(const struct pf_elf *elf, const struct pf_elf_section *table, const char *name, uint64_t *address)
+static bool symbol_in(const struct pf_elf *elf, const struct pf_elf_section *table, const char *wanted,
+                      uint64_t *address)
 {
-    Elf_Data *data;
-    size_t count, bytes = 0, length = strlen(name);
-    GElf_Sym symbol;
-    const uint8_t *names = table->header.sh_link < elf->section_count
-                               ? pf_elf_bytes(elf, &elf->sections[table->header.sh_link], &bytes)
-                               : NULL;
-    if (!names || !pf_elf_table(elf, table, ELF_T_SYM, &data, &count))
+    struct pf_elf_symbols symbols;
+    if (!pf_elf_symbols_open(&symbols, elf, table))
         return false;
-    for (size_t i = 1; i < count && i <= INT32_MAX && gelf_getsym(data, (int)i, &symbol); i++) {
-        if (symbol.st_shndx == SHN_UNDEF || symbol.st_name >= bytes || bytes - symbol.st_name <= length ||
-            memcmp(names + symbol.st_name, name, length + 1) != 0)
+    for (size_t i = 1; i < symbols.count; i++) {
+        const struct pf_elf_symbol symbol = pf_elf_symbol_at(&symbols, i);
+        const char *name = symbol.st_shndx != SHN_UNDEF ? pf_elf_symbol_name(&symbols, &symbol) : NULL;
+        if (!name || strcmp(name, wanted) != 0)
             continue;
         *address = symbol.st_value;
         return true;
@@ -402,13 +359,11 @@ int pf_elf_symbol_address(const struct perfile_allocator *allocator, const char 
                           uint64_t *address)
 {
     struct pf_elf elf;
-    struct pf_watch watch;
-    pf_watch_open(&watch, allocator);
-    int code = pf_elf_open(&elf, path, &watch.allocator, NULL);
+    int code = pf_elf_open(&elf, path, pf_allocator_or_default(allocator), NULL);
     if (code < 0)
         return code;
-    const struct pf_elf_section *table = table_of_type(&elf, SHT_SYMTAB);
-    code = table && symbol_in(&elf, table, name, address) ? 0 : PERFILE_ERROR_ABSENT;
+    const struct pf_elf_section *table = pf_elf_section_of_type(&elf, SHT_SYMTAB);
+    code = pf_elf_check(&elf, table && symbol_in(&elf, table, name, address) ? 0 : PERFILE_ERROR_ABSENT);
     pf_elf_close(&elf);
-    return pf_memory_was_short(&watch.allocator) ? PERFILE_ERROR_MEMORY : code;
+    return code;
 }

@@ -480,7 +480,7 @@ static void test_not_elf(void **state)
     struct blob text = {.used = 100};
     assert_int_equal(open_blob(&text, NULL, &cfi, &error), PERFILE_ERROR_FORMAT);
     assert_int_equal(pf_cfi_open("/nowhere/at/all", NULL, NULL, &cfi, &error), PERFILE_ERROR_OPEN);
-    assert_int_equal(pf_cfi_open("/dev/null", NULL, NULL, &cfi, &error), PERFILE_ERROR_OPEN);
+    assert_int_equal(pf_cfi_open("/dev/null", NULL, NULL, &cfi, &error), PERFILE_ERROR_FORMAT);
     struct blob empty = {.is_64 = true}, file = make_elf(EM_68K, &empty, ".eh_frame", NULL);
     assert_int_equal(open_blob(&file, NULL, &cfi, &error), PERFILE_ERROR_UNSUPPORTED);
     pf_cfi_close(NULL);

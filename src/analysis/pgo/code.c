@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/bytes.h"
+#include "base/elf_names.h"
 #include "base/error.h"
 #include "base/map.h"
 #include "base/sort.h"
@@ -64,11 +65,10 @@ static int compare_functions(const void *a, const void *b)
     return strcmp(x->name, y->name);
 }
 
-static bool add_function(struct pf_pgo_code *code, const struct pf_elf *elf, const GElf_Sym *symbol)
+static bool add_function(struct pf_pgo_code *code, const struct pf_elf *elf, const struct pf_elf_symbol *symbol)
 {
-    const struct pf_elf_section *section =
-        symbol->st_shndx < elf->section_count ? &elf->sections[symbol->st_shndx] : NULL;
-    const unsigned type = GELF_ST_TYPE(symbol->st_info);
+    const struct pf_elf_section *section = symbol->section ? &elf->sections[symbol->section] : NULL;
+    const unsigned type = symbol->st_type;
     struct pf_pgo_function made = {.start = symbol->st_value, .has_size = symbol->st_size};
     if ((type != STT_FUNC && type != STT_GNU_IFUNC) || symbol->st_shndx == SHN_UNDEF ||
         symbol->st_name >= code->name_bytes || !pf_add(made.start, symbol->st_size, &made.end))
@@ -80,20 +80,8 @@ static bool add_function(struct pf_pgo_code *code, const struct pf_elf *elf, con
     if (!made.has_size && section && !pf_add(section->address, section->header.sh_size, &made.end))
         return true;
     made.name = code->names + symbol->st_name;
-    made.is_local = GELF_ST_BIND(symbol->st_info) == STB_LOCAL;
+    made.is_local = symbol->st_bind == STB_LOCAL;
     return PF_APPEND(code->allocator, code->functions, code->function_count, code->function_capacity, made);
-}
-
-/* Copies the names that the symbols of a table point at, with a NUL after them. */
-static bool copy_names(struct pf_pgo_code *code, const struct pf_elf *elf, const struct pf_elf_section *table)
-{
-    size_t bytes = 0;
-    const struct pf_elf_section *names =
-        table->header.sh_link < elf->section_count ? &elf->sections[table->header.sh_link] : NULL;
-    const uint8_t *data = names ? pf_elf_bytes(elf, names, &bytes) : NULL;
-    code->names = pf_text_copy(code->allocator, data ? (const char *)data : "", data ? bytes : 0);
-    code->name_bytes = data ? bytes : 0;
-    return code->names;
 }
 
 /* Those without a size reach up to the next one, or the end of their section. */
@@ -131,18 +119,20 @@ static bool number_functions(struct pf_pgo_code *code)
 static bool read_functions(struct pf_pgo_code *code, const struct pf_elf *elf)
 {
     const struct pf_elf_section *table = pf_elf_section(elf, ".symtab");
-    Elf_Data *data;
-    GElf_Sym symbol;
-    size_t count;
+    struct pf_elf_symbols symbols;
     if (!table || table->header.sh_type != SHT_SYMTAB)
         table = pf_elf_section(elf, ".dynsym");
-    if (!table || !pf_elf_table(elf, table, ELF_T_SYM, &data, &count))
+    if (!table || !pf_elf_symbols_open(&symbols, elf, table))
         return true;
-    if (!copy_names(code, elf, table))
+    code->names = pf_text_copy(code->allocator, symbols.names ? (const char *)symbols.names : "", symbols.names_bytes);
+    code->name_bytes = symbols.names_bytes;
+    if (!code->names)
         return false;
-    for (size_t i = 1; i < count && i <= INT32_MAX && gelf_getsym(data, (int)i, &symbol); i++)
+    for (size_t i = 1; i < symbols.count; i++) {
+        const struct pf_elf_symbol symbol = pf_elf_symbol_at(&symbols, i);
         if (!add_function(code, elf, &symbol))
             return false;
+    }
     if (code->function_count)
         qsort(code->functions, code->function_count, sizeof(*code->functions), compare_functions);
     complete_ends(code);
@@ -270,8 +260,9 @@ static int read_parts(struct pf_pgo_code *code, const char *path, struct perfile
     const bool known = is_known(&code->machine);
     const bool done = read_functions(code, &elf) && (!known || read_instructions(code, &elf)) &&
                       pf_build_add_plt(&code->stubs, &elf) && pf_build_sort(&code->stubs);
+    const bool was_short = pf_elf_check(&elf, 0) < 0;
     pf_elf_close(&elf);
-    return !done ? pf_fail_memory(error, "code") : 0;
+    return was_short || !done ? pf_fail_memory(error, "code") : 0;
 }
 
 int pf_pgo_code_open(const char *path, const struct perfile_allocator *allocator, struct pf_pgo_code **code,

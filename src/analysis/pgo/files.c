@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The ELF files of binaries: where they are, and how their segments lie in memory. */
 #include "analysis/pgo/pgo_parts.h"
+#include "base/elf_names.h"
 #include "base/error.h"
 #include "symbol/elf_file.h"
 #include "symbol/find/archive.h"
@@ -11,16 +12,12 @@
 /* The bytes of a segment that are not in the file do not count: code is never among them. */
 static bool add_segments(struct pf_pgo_file *file, const struct pf_elf *elf)
 {
-    size_t count = 0;
-    GElf_Phdr segment;
-    if (elf_getphdrnum(elf->elf, &count) < 0)
-        return false;
-    for (size_t i = 0; i < count && i <= INT32_MAX && gelf_getphdr(elf->elf, (int)i, &segment); i++) {
+    for (size_t i = 0; i < elf->segment_count; i++) {
+        const struct pf_elf_segment *s = &elf->segments[i];
         uint64_t end;
-        if (segment.p_type == PT_LOAD && pf_add(segment.p_vaddr, segment.p_filesz, &end) &&
-            pf_add(segment.p_offset, segment.p_filesz, &end))
+        if (s->p_type == PT_LOAD && pf_add(s->p_vaddr, s->p_filesz, &end) && pf_add(s->p_offset, s->p_filesz, &end))
             file->segments[file->segment_count++] =
-                (struct pf_pgo_segment){segment.p_offset, segment.p_filesz, segment.p_vaddr, segment.p_flags & PF_X};
+                (struct pf_pgo_segment){s->p_offset, s->p_filesz, s->p_vaddr, s->p_flags & PF_X};
     }
     return file->segment_count;
 }
@@ -29,12 +26,10 @@ static bool add_segments(struct pf_pgo_file *file, const struct pf_elf *elf)
 static int read_file(struct perfile_pgo *pgo, struct pf_pgo_file *file, const char *path, struct perfile_error *error)
 {
     struct pf_elf elf;
-    size_t count = 0;
     int result = pf_elf_open(&elf, path, &pgo->watch.allocator, error);
     if (result < 0)
         return result;
-    if (elf_getphdrnum(elf.elf, &count) == 0 && count < SIZE_MAX / sizeof(*file->segments))
-        file->segments = pf_arena_new(&pgo->texts, (count + 1) * sizeof(*file->segments));
+    file->segments = pf_arena_new(&pgo->texts, (elf.segment_count + 1) * sizeof(*file->segments));
     if (!file->segments || !add_segments(file, &elf))
         result = pf_fail(error, PERFILE_ERROR_DAMAGED, PERFILE_NO_OFFSET, "ELF file", "%s: no segments", path);
     file->build_id_bytes = (uint8_t)pf_elf_note_build_id(&elf, file->build_id);

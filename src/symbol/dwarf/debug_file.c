@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "symbol/dwarf/debug_file.h"
 
-#include <elfutils/libdwelf.h>
-#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 
 #include "base/cursor.h"
-#include "base/error.h"
-#include "base/locale.h"
 #include "symbol/dwarf/names.h"
 
 /* ---- sections --------------------------------------------------------------------------------------------------- */
@@ -38,78 +33,47 @@ static unsigned kind_of(const char *name, bool is_split)
     return PF_DEBUG_SECTIONS;
 }
 
-/* As libelf inflated it in place when the file was opened, if it could. */
-static struct pf_section data_of(Elf_Scn *section, const struct perfile_allocator *allocator)
+static struct pf_section contents_of(const struct pf_elf *elf, const struct pf_elf_section *section)
 {
-    errno = 0;
-    Elf_Data *data = elf_rawdata(section, NULL);
-    if (!data || !data->d_buf)
-        (void)pf_memory_note_failure(allocator);
-    return data && data->d_buf ? (struct pf_section){data->d_buf, data->d_size} : (struct pf_section){NULL, 0};
-}
-
-/* The data of a section that libelf did not inflate: versions before 0.189 cannot with zstd. */
-static struct pf_section unpack(struct pf_debug_file *file, Elf_Scn *section, struct pf_unpacked *to)
-{
-    GElf_Chdr compression;
-    const struct pf_section data = data_of(section, file->allocator);
-    const size_t header = gelf_getclass(file->elf.elf) == ELFCLASS64 ? sizeof(Elf64_Chdr) : sizeof(Elf32_Chdr);
-    if (!data.data || !gelf_getchdr(section, &compression))
-        return data;
-    if (data.bytes < header || !pf_unpack(file->allocator, data.data + header, data.bytes - header, to))
-        return (struct pf_section){NULL, 0};
-    return (struct pf_section){to->data, to->bytes};
-}
-
-static void take_section(struct pf_debug_file *file, Elf_Scn *section, const char *name)
-{
-    const unsigned kind = kind_of(name, file->debug.is_split);
-    if (file->debug.is_split && strcmp(name, ".debug_cu_index") == 0 && !file->index.data)
-        file->index = unpack(file, section, &file->unpacked[PF_DEBUG_SECTIONS]);
-    if (kind < PF_DEBUG_SECTIONS && !file->debug.sections[kind].data)
-        file->debug.sections[kind] = unpack(file, section, &file->unpacked[kind]);
+    struct pf_section contents = {NULL, 0};
+    contents.data = pf_elf_contents(elf, section, &contents.bytes);
+    return contents;
 }
 
 static void take_sections(struct pf_debug_file *file)
 {
-    Elf *elf = file->elf.elf;
-    Elf_Scn *section = NULL;
-    GElf_Shdr header;
-    size_t names;
-    if (elf_getshdrstrndx(elf, &names) != 0)
-        return;
-    while ((section = elf_nextscn(elf, section))) {
-        const char *name = gelf_getshdr(section, &header) ? elf_strptr(elf, names, header.sh_name) : NULL;
-        if (name && header.sh_type != SHT_NOBITS)
-            take_section(file, section, name);
+    for (size_t i = 1; i < file->elf.section_count; i++) {
+        const struct pf_elf_section *section = &file->elf.sections[i];
+        const unsigned kind = kind_of(section->name, file->debug.is_split);
+        if (file->debug.is_split && strcmp(section->name, ".debug_cu_index") == 0 && !file->index.data)
+            file->index = contents_of(&file->elf, section);
+        if (kind < PF_DEBUG_SECTIONS && !file->debug.sections[kind].data)
+            file->debug.sections[kind] = contents_of(&file->elf, section);
     }
 }
 
 int pf_debug_file_open(struct pf_debug_file *file, const char *path, bool is_split,
                        const struct perfile_allocator *allocator, struct perfile_error *error)
 {
-    struct stat status;
-    file->allocator = allocator;
-    errno = 0;
-    const int result = pf_dwarf_file_open_elf(&file->elf, path, error);
+    const int result = pf_elf_open_mapped(&file->elf, path, allocator, error);
     if (result < 0)
-        return pf_memory_note_failure(allocator) ? pf_fail_memory(error, path) : result;
-    if (fstat(file->elf.fd, &status) < 0)
-        return pf_fail(error, PERFILE_ERROR_READ, PERFILE_NO_OFFSET, path, "%s", pf_error_text(errno));
-    file->identity = pf_file_identity_of(&status);
+        return result;
+    file->is_open = true;
     file->debug.is_split = is_split;
-    file->debug.swap = (elf_getident(file->elf.elf, NULL)[EI_DATA] == ELFDATA2MSB) != PF_NATIVE_BIG_ENDIAN;
+    file->debug.swap = file->elf.swap;
     take_sections(file);
-    return is_split || pf_debug_open(&file->debug, allocator) ? 0 : pf_fail_memory(error, path);
+    return pf_elf_check(&file->elf, 0) == 0 && (is_split || pf_debug_open(&file->debug, allocator))
+               ? 0
+               : pf_fail_memory(error, path);
 }
 
 void pf_debug_file_close(struct pf_debug_file *file)
 {
+    if (!file->is_open)
+        return;
     pf_debug_close(&file->debug);
-    for (size_t i = 0; i < PF_COUNT(file->unpacked); i++)
-        pf_unpacked_close(file->allocator, &file->unpacked[i]);
-    pf_dwarf_file_close(&file->elf);
-    *file = (struct pf_debug_file)PF_DEBUG_FILE_CLOSED;
+    pf_elf_close(&file->elf);
+    *file = (struct pf_debug_file){0};
 }
 
 /* ---- dwz -------------------------------------------------------------------------------------------------------- */
@@ -117,30 +81,19 @@ void pf_debug_file_close(struct pf_debug_file *file)
 /* The build id that the file says its alternate has; of no bytes: it has none. */
 static struct pf_section alternate_id(const struct pf_debug_file *file)
 {
-    Elf *elf = file->elf.elf;
-    Elf_Scn *section = NULL;
-    GElf_Shdr header;
-    size_t names;
-    if (elf_getshdrstrndx(elf, &names) != 0)
-        return (struct pf_section){NULL, 0};
-    while ((section = elf_nextscn(elf, section))) {
-        const char *name = gelf_getshdr(section, &header) ? elf_strptr(elf, names, header.sh_name) : NULL;
-        if (!name || strcmp(name, ".gnu_debugaltlink") != 0)
-            continue;
-        const struct pf_section link = data_of(section, file->allocator);
-        const size_t text = link.data ? pf_text_length(link.data, link.bytes) : 0;
-        return text < link.bytes ? (struct pf_section){link.data + text + 1, link.bytes - text - 1}
-                                 : (struct pf_section){NULL, 0};
-    }
-    return (struct pf_section){NULL, 0};
+    size_t bytes = 0;
+    const struct pf_elf_section *section = pf_elf_section(&file->elf, ".gnu_debugaltlink");
+    const uint8_t *link = section ? pf_elf_bytes(&file->elf, section, &bytes) : NULL;
+    const size_t text = link ? pf_text_length(link, bytes) : 0;
+    return text < bytes ? (struct pf_section){link + text + 1, bytes - text - 1} : (struct pf_section){NULL, 0};
 }
 
 bool pf_debug_file_use_alternate(struct pf_debug_file *file, struct pf_debug_file *alternate)
 {
-    const void *there;
+    uint8_t there[PF_BUILD_ID_BYTES];
     const struct pf_section wanted = alternate_id(file);
-    const ssize_t bytes = wanted.bytes ? dwelf_elf_gnu_build_id(alternate->elf.elf, &there) : 0;
-    if (bytes <= 0 || (size_t)bytes != wanted.bytes || memcmp(wanted.data, there, wanted.bytes) != 0)
+    const size_t bytes = wanted.bytes ? pf_elf_note_build_id(&alternate->elf, there) : 0;
+    if (!bytes || bytes != pf_min(wanted.bytes, sizeof(there)) || memcmp(wanted.data, there, bytes) != 0)
         return false;
     file->debug.alternate = &alternate->debug;
     return true;
@@ -180,7 +133,7 @@ void pf_package_open(struct pf_debug_file *package, const char *path, const stru
 {
     char name[4096];
     struct package_index index;
-    *package = (struct pf_debug_file)PF_DEBUG_FILE_CLOSED;
+    *package = (struct pf_debug_file){0};
     if (!pf_package_name(name, path))
         return;
     if (pf_debug_file_open(package, name, true, allocator, NULL) < 0 || !take_index(package, &index))
@@ -299,7 +252,7 @@ struct pf_unit *pf_split_unit(struct pf_debug_file *split, const char *path, con
     struct pf_unit *unit = NULL;
     const char *name = text_of(skeleton, DW_AT_dwo_name, DW_AT_GNU_dwo_name);
     const char *folder = text_of(skeleton, DW_AT_comp_dir, DW_AT_comp_dir);
-    *split = (struct pf_debug_file)PF_DEBUG_FILE_CLOSED;
+    *split = (struct pf_debug_file){0};
     if (!name)
         return NULL;
     folder_of(path, base);

@@ -1,26 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* Where debug info lies: ELF files, the files and packages (.dwp) of split DWARF. libelf finds and inflates sections. */
+/* Where debug info lies: ELF files, the files and packages (.dwp) of split DWARF. */
 #ifndef PF_SYMBOL_DWARF_DEBUG_FILE_H
 #define PF_SYMBOL_DWARF_DEBUG_FILE_H
 
-#include "symbol/dwarf/dwarf_file.h"
 #include "symbol/dwarf/units.h"
-#include "symbol/find/unpack.h"
+#include "symbol/elf_file.h"
 
-/* All zero, but for the descriptor: it is closed. */
+/* All zero: it is closed. It must not move while it is open. */
 struct pf_debug_file {
-    struct pf_dwarf_file elf; /* without libdw */
+    bool is_open;
+    struct pf_elf elf;
     struct pf_debug debug;
-    struct pf_file_identity identity;
     struct pf_section index; /* .debug_cu_index of a package */
-    const struct perfile_allocator *allocator;
-    /* Of sections that libelf cannot inflate; the index is the last one. */
-    struct pf_unpacked unpacked[PF_DEBUG_SECTIONS + 1];
 };
-#define PF_DEBUG_FILE_CLOSED                                                                                           \
-    {                                                                                                                  \
-        .elf = PF_DWARF_FILE_CLOSED                                                                                    \
-    }
 
 /*
  * With `is_split` the sections are those of split DWARF, and no unit is found before pf_debug_open. Errors: OPEN, FORMAT

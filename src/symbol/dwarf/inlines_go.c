@@ -215,18 +215,16 @@ int pf_inlines_open_go(const char *path, const struct perfile_allocator *allocat
 {
     struct pf_elf elf;
     struct pf_go_elf go;
-    struct stat status;
     *inlines = NULL;
     allocator = pf_allocator_or_default(allocator);
     int code = pf_elf_open(&elf, path, allocator, error);
     if (code < 0)
         return code;
-    const bool is_known = fstat(elf.fd, &status) == 0;
-    code = pf_go_elf_open(&go, &elf);
+    code = pf_elf_check(&elf, pf_go_elf_open(&go, &elf));
     if (code == 0)
         code = pf_inlines_from_go(&go.table, allocator, inlines, error);
-    if (code == 0 && is_known)
-        (*inlines)->files.debug = pf_file_identity_of(&status);
+    if (code == 0)
+        (*inlines)->files.debug = elf.identity;
     pf_go_elf_close(&go);
     pf_elf_close(&elf);
     return code;

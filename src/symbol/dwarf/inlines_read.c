@@ -4,8 +4,8 @@
  * tree is nor on DW_AT_sibling (which LLVM does not write). The files are closed before the first look-up.
  */
 #include <errno.h>
-#include <gelf.h>
 
+#include "base/elf_names.h"
 #include "base/error.h"
 #include "base/sort.h"
 #include "symbol/dwarf/debug_file.h"
@@ -384,7 +384,7 @@ static void open_alternate(struct reading *r, const char *path)
 {
     if (!path || pf_debug_file_open(&r->alternate, path, false, r->builder.allocator, NULL) < 0)
         return;
-    r->made_of.alternate = r->alternate.identity;
+    r->made_of.alternate = r->alternate.elf.identity;
     if (pf_debug_file_use_alternate(&r->file, &r->alternate))
         r->sections.alternate_str = r->alternate.debug.sections[PF_DEBUG_STR];
 }
@@ -392,14 +392,11 @@ static void open_alternate(struct reading *r, const char *path)
 /* Where code lies: what is elsewhere was thrown away by the linker. */
 static void claim_code(struct reading *r)
 {
-    Elf_Scn *section = NULL;
-    GElf_Shdr header;
-    while ((section = elf_nextscn(r->file.elf.elf, section))) {
-        struct pf_claim code;
-        if (!gelf_getshdr(section, &header) || !(header.sh_flags & SHF_EXECINSTR))
-            continue;
-        code = (struct pf_claim){.low = header.sh_addr};
-        if (pf_add(header.sh_addr, header.sh_size, &code.high))
+    const struct pf_elf *elf = &r->file.elf;
+    for (size_t i = 1; i < elf->section_count; i++) {
+        const struct pf_elf_section *section = &elf->sections[i];
+        struct pf_claim code = {.low = section->header.sh_addr};
+        if (section->header.sh_flags & SHF_EXECINSTR && pf_add(code.low, section->header.sh_size, &code.high))
             pf_builder_claim(&r->builder, &r->builder.code, &code);
     }
     pf_builder_sort_code(&r->builder);
@@ -430,16 +427,15 @@ static int read_module(struct reading *r, struct perfile_error *error)
         return result;
     if (!has_debug_info(&r->file.debug))
         return pf_fail(error, PERFILE_ERROR_ABSENT, PERFILE_NO_OFFSET, path, "no debug info");
-    GElf_Ehdr header;
-    if (!gelf_getehdr(r->file.elf.elf, &header) || header.e_type == ET_REL)
+    if (r->file.elf.header.e_type == ET_REL)
         return pf_fail(error, PERFILE_ERROR_UNSUPPORTED, PERFILE_NO_OFFSET, path, "debug info of an unlinked file");
-    r->builder.steps = 64 * r->file.identity.bytes + (1 << 20);
+    r->builder.steps = 64 * r->file.elf.identity.bytes + (1 << 20);
     keep_sections(r);
     open_alternate(r, r->request->alternate_path);
     claim_code(r);
     pf_package_open(&r->package, path, r->builder.allocator);
-    r->made_of.debug = r->file.identity;
-    r->made_of.package = r->package.identity;
+    r->made_of.debug = r->file.elf.identity;
+    r->made_of.package = r->package.elf.identity;
     read_units(r);
     return 0;
 }
@@ -461,10 +457,7 @@ static int open_tables(const struct pf_inlines_request *request, bool detailed,
                        const struct perfile_allocator *allocator, struct pf_inlines **inlines,
                        struct perfile_error *error)
 {
-    struct reading r = {.request = request,
-                        .file = PF_DEBUG_FILE_CLOSED,
-                        .alternate = PF_DEBUG_FILE_CLOSED,
-                        .package = PF_DEBUG_FILE_CLOSED};
+    struct reading r = {.request = request};
     *inlines = NULL;
     allocator = pf_allocator_or_default(allocator);
     pf_builder_open(&r.builder, allocator);

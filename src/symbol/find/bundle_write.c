@@ -12,6 +12,7 @@
 #include <zstd.h>
 
 #include "base/bytes.h"
+#include "base/elf_names.h"
 #include "base/error.h"
 #include "base/map.h"
 #include "base/out.h"
@@ -129,10 +130,8 @@ static bool is_needless(const struct pf_bundle_writer *w, const struct pf_elf_se
 static int find_gaps(struct pf_bundle_writer *w, const char *path)
 {
     struct pf_elf elf;
-    struct pf_watch watch;
-    pf_watch_open(&watch, w->allocator);
     w->gap_count = 0;
-    const int code = pf_elf_open(&elf, path, &watch.allocator, NULL);
+    int code = pf_elf_open(&elf, path, w->allocator, NULL);
     if (code == 0) {
         const bool plain = elf.fd >= 0 && elf.header.e_type != ET_REL && elf.header.e_shentsize >= 8;
         w->big_endian = elf.is_big_endian;
@@ -140,9 +139,10 @@ static int find_gaps(struct pf_bundle_writer *w, const char *path)
             if (elf.sections[i].name && is_needless(w, &elf.sections[i]))
                 w->gaps[w->gap_count++] = (struct gap){elf.sections[i].header.sh_offset, elf.sections[i].header.sh_size,
                                                        elf.header.e_shoff + i * (uint64_t)elf.header.e_shentsize + 4};
+        code = pf_elf_check(&elf, 0);
         pf_elf_close(&elf);
     }
-    return pf_memory_was_short(&watch.allocator) ? PERFILE_ERROR_MEMORY : 0;
+    return code == PERFILE_ERROR_MEMORY ? code : 0;
 }
 
 /* ---- bytes ---- */

@@ -2,12 +2,12 @@
 /* The debug file of a binary, by .gnu_debuglink, .gnu_debugaltlink and by its name, and copies with more in them. */
 #include "symbol/find/find_parts.h"
 
-#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <unistd.h>
 
 #include "base/bytes.h"
+#include "base/elf_names.h"
 #include "base/text.h"
 #include "symbol/machine.h"
 #include "symbol/table_elf.h"
@@ -70,7 +70,7 @@ static void read_links(struct pf_search *s, struct links *links, const struct pf
     size_t crc_at = (length + 4) & ~(size_t)3;
     if (length && crc_at + 4 <= bytes) {
         links->debug = need(s, pf_text_copy(s->allocator, (const char *)data, length));
-        links->debug_crc = pf_load32(data + crc_at, elf->is_big_endian != PF_NATIVE_BIG_ENDIAN);
+        links->debug_crc = pf_load32(data + crc_at, elf->swap);
     }
     section = pf_elf_section(elf, ".gnu_debugaltlink");
     data = section ? pf_elf_bytes(elf, section, &bytes) : NULL;
@@ -88,18 +88,16 @@ static void open_links(struct pf_search *s, struct links *links, const char *pat
     struct pf_elf elf;
     uint8_t bytes[PF_BUILD_ID_BYTES];
     *links = (struct links){0};
-    struct pf_watch watch;
-    pf_watch_open(&watch, s->options->allocator);
-    const int code = pf_elf_open(&elf, path, &watch.allocator, NULL);
+    const int code = pf_elf_open(&elf, path, pf_allocator_or_default(s->options->allocator), NULL);
     if (code == PERFILE_ERROR_MEMORY)
         pf_search_note_short(s);
     if (code < 0)
         return;
     pf_find_id_set(&links->id, bytes, pf_elf_note_build_id(&elf, bytes));
     read_links(s, links, &elf);
-    pf_elf_close(&elf);
-    if (pf_memory_was_short(&watch.allocator))
+    if (pf_elf_check(&elf, 0) < 0)
         pf_search_note_short(s);
+    pf_elf_close(&elf);
 }
 
 static void close_links(const struct pf_search *s, struct links *links)

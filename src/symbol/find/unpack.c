@@ -4,8 +4,13 @@
 #ifdef PF_HAVE_LZMA
 #include <lzma.h>
 #endif
+#include <limits.h>
+#define ZLIB_CONST /* its pointers to input are const */
+#include <zlib.h>
 #include <zstd.h>
 #include <zstd_errors.h>
+
+#include "base/bytes.h"
 
 enum { UNPACKED_BYTES_MAX = 256 << 20, XZ_MEMORY_MAX = 128 << 20, WINDOW_LOG_MAX = 27, STEP_BYTES = 65536 };
 
@@ -99,4 +104,45 @@ void pf_unpacked_close(const struct perfile_allocator *allocator, struct pf_unpa
 {
     pf_free(allocator, out->data, out->capacity);
     *out = (struct pf_unpacked){0};
+}
+
+/* ---- sections ---------------------------------------------------------------------------------------------------- */
+
+/* As many bytes as the type of the library's counters holds. */
+static uInt piece_of(const uint8_t *at, const uint8_t *end)
+{
+    return (uInt)pf_min((size_t)(end - at), (size_t)UINT_MAX);
+}
+
+/* One stream or several, one after the other. */
+static bool unpack_zlib(const struct perfile_allocator *allocator, const uint8_t *data, size_t bytes, uint8_t *to,
+                        size_t to_bytes)
+{
+    z_stream z = {.next_in = data, .next_out = to};
+    const uint8_t *const end = data + bytes, *const to_end = to + to_bytes;
+    int result = inflateInit(&z);
+    const bool is_open = result == Z_OK;
+    while (result == Z_OK && z.next_out < to_end) {
+        z.avail_in = piece_of(z.next_in, end);
+        z.avail_out = piece_of(z.next_out, to_end);
+        result = inflate(&z, Z_NO_FLUSH);
+        if (result == Z_STREAM_END && z.next_out < to_end)
+            result = inflateReset(&z);
+    }
+    if (result == Z_MEM_ERROR)
+        pf_memory_note_short(allocator);
+    if (is_open)
+        inflateEnd(&z);
+    return is_open && (result == Z_OK || result == Z_STREAM_END) && z.next_out == to_end;
+}
+
+bool pf_unpack_to(const struct perfile_allocator *allocator, enum pf_packing packing, const uint8_t *data, size_t bytes,
+                  uint8_t *to, size_t to_bytes)
+{
+    if (packing == PF_PACKED_ZLIB)
+        return unpack_zlib(allocator, data, bytes, to, to_bytes);
+    const size_t got = ZSTD_decompress(to, to_bytes, data, bytes);
+    if (ZSTD_isError(got) && ZSTD_getErrorCode(got) == ZSTD_error_memory_allocation)
+        pf_memory_note_short(allocator);
+    return got == to_bytes;
 }

@@ -120,8 +120,8 @@ static int open_elf(struct pf_probe_target *target, const struct pf_find_options
     result = find_debug(target, find);
     if (result < 0)
         return pf_probe_no_memory(target);
-    if (target->debug.dwarf)
-        target->frames = dwarf_getcfi_elf(target->elf.elf);
+    if (target->debug.dwarf && pf_dwarf_file_open_elf(&target->code, target->path, NULL) == 0)
+        target->frames = dwarf_getcfi_elf(target->code.elf);
     target->steps = target->debug.dwarf && fstat(target->debug.fd, &about) == 0 ? 64 * (uint64_t)about.st_size : 0;
     target->steps += 1 << 20;
     return pf_symbol_table_from_elf(target->path, target->found.debug_path, target->allocator, &target->table,
@@ -163,6 +163,7 @@ static void close_target(struct pf_probe_target *target)
     free(target->frame);
     if (target->frames)
         dwarf_cfi_end(target->frames);
+    pf_dwarf_file_close(&target->code);
     pf_dwarf_file_close(&target->debug);
     pf_dwarf_file_close(&target->alternate);
     pf_symbol_table_close(target->table);
@@ -209,6 +210,7 @@ int pf_probe_with_target(const struct perfile_probe_options *options,
         .allocator = &watch.allocator,
         .error = error,
         .path = all.file,
+        .code = PF_DWARF_FILE_CLOSED,
         .debug = PF_DWARF_FILE_CLOSED,
         .alternate = PF_DWARF_FILE_CLOSED,
     };
@@ -425,26 +427,23 @@ static bool is_hidden(const struct pf_elf *elf, size_t index)
 {
     const struct pf_elf_section *versions = pf_elf_section(elf, ".gnu.version");
     enum { HIDDEN = 0x8000 };
-    Elf_Data *data;
-    GElf_Versym version;
-    size_t count;
-    return versions && pf_elf_table(elf, versions, ELF_T_HALF, &data, &count) && index < count &&
-           gelf_getversym(data, (int)index, &version) && version & HIDDEN;
+    size_t bytes = 0;
+    const uint8_t *data = versions ? pf_elf_bytes(elf, versions, &bytes) : NULL;
+    return index < bytes / 2 && pf_load16(data + 2 * index, elf->swap) & HIDDEN;
 }
 
 /* The function of exactly that name in one section of symbols. */
 static bool find_in_section(const struct pf_elf *elf, const struct pf_elf_section *section, const char *wanted,
-                            GElf_Sym *symbol)
+                            struct pf_elf_symbol *symbol)
 {
-    Elf_Data *data;
-    size_t count;
-    if (!pf_elf_table(elf, section, ELF_T_SYM, &data, &count))
+    struct pf_elf_symbols symbols;
+    if (!pf_elf_symbols_open(&symbols, elf, section))
         return false;
-    for (size_t i = 0; i < count && i <= INT32_MAX; i++) {
+    for (size_t i = 0; i < symbols.count; i++) {
         const char *name;
-        if (gelf_getsym(data, (int)i, symbol) && symbol->st_shndx != SHN_UNDEF &&
-            (GELF_ST_TYPE(symbol->st_info) == STT_FUNC || GELF_ST_TYPE(symbol->st_info) == STT_GNU_IFUNC) &&
-            (name = elf_strptr(elf->elf, section->header.sh_link, symbol->st_name)) && strcmp(name, wanted) == 0 &&
+        *symbol = pf_elf_symbol_at(&symbols, i);
+        if (symbol->st_shndx != SHN_UNDEF && (symbol->st_type == STT_FUNC || symbol->st_type == STT_GNU_IFUNC) &&
+            (name = pf_elf_symbol_name(&symbols, symbol)) && strcmp(name, wanted) == 0 &&
             !(section->header.sh_type == SHT_DYNSYM && is_hidden(elf, i)))
             return true;
     }
@@ -452,7 +451,7 @@ static bool find_in_section(const struct pf_elf *elf, const struct pf_elf_sectio
 }
 
 /* In the file's own symbols: a table keeps one name for each address. */
-static bool find_symbol(const struct defining *d, unsigned type, GElf_Sym *symbol)
+static bool find_symbol(const struct defining *d, unsigned type, struct pf_elf_symbol *symbol)
 {
     const struct pf_elf *elf = &d->target->elf;
     for (size_t i = 0; d->target->has_elf && i < elf->section_count; i++)
@@ -469,7 +468,7 @@ static int define_by_symbol(struct defining *d)
         return pf_probe_no_debug(d->target);
     if (point->has_address)
         return take_address(d, "", point->address, UINT64_MAX);
-    GElf_Sym symbol;
+    struct pf_elf_symbol symbol;
     if (find_symbol(d, SHT_DYNSYM, &symbol))
         return take_address(d, point->function, symbol.st_value, symbol.st_size);
     int result = take_from_table(d);
@@ -484,8 +483,8 @@ static int define_by_symbol(struct defining *d)
 static void note_indirect(struct defining *d)
 {
     const char *name = d->definition.point.function;
-    GElf_Sym symbol;
-    if (name && find_symbol(d, SHT_DYNSYM, &symbol) && GELF_ST_TYPE(symbol.st_info) == STT_GNU_IFUNC)
+    struct pf_elf_symbol symbol;
+    if (name && find_symbol(d, SHT_DYNSYM, &symbol) && symbol.st_type == STT_GNU_IFUNC)
         pf_probe_note(
             d->target,
             "%s chooses one of several functions when the program starts: the probe is hit then, and not when "

@@ -26,11 +26,12 @@ struct pf_probe_target {
     bool has_elf;
     struct pf_symbol_table *table; /* NULL: no symbols */
     struct pf_dwarf_file debug, alternate;
-    Dwarf_CFI *frames;       /* of the path's .eh_frame, or NULL; those of the debug file belong to it */
-    Dwarf_Frame *frame;      /* the last one that was looked at, or NULL */
-    uint64_t steps;          /* that are left: what hostile files may cost */
-    uint64_t text;           /* kernel: the address of _text; 0: not known */
-    struct pf_text text_out; /* arguments of the current probe */
+    struct pf_dwarf_file code; /* the path's, for frames */
+    Dwarf_CFI *frames;         /* of the path's .eh_frame, or NULL; those of the debug file belong to it */
+    Dwarf_Frame *frame;        /* the last one that was looked at, or NULL */
+    uint64_t steps;            /* that are left: what hostile files may cost */
+    uint64_t text;             /* kernel: the address of _text; 0: not known */
+    struct pf_text text_out;   /* arguments of the current probe */
 };
 
 /* printf into the arena; NULL: out of memory. */

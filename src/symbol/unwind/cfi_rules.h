@@ -8,6 +8,7 @@
 
 #include "base/cursor.h"
 #include "base/map.h"
+#include "symbol/elf_file.h"
 #include "symbol/unwind/unwind_arch.h"
 
 enum pf_rule_kind {
@@ -79,10 +80,11 @@ struct pf_cfi {
     uint64_t end;
     struct pf_cfi_part *parts[PF_CFI_PARTS]; /* the first that has a rule for an address counts */
     unsigned part_count;
-    struct pf_cfi_rows exidx;   /* where they have none */
-    struct pf_cfi_section code; /* where there are functions without rules; x86 alone */
-    void *files[PF_CFI_FILES];  /* of libelf: they hold the data of the sections */
-    struct pf_cfi_row *recent;  /* by a hash of the address: what was found for it, start + 1; NULL before the first */
+    struct pf_cfi_rows exidx;          /* where they have none */
+    struct pf_cfi_section code;        /* where there are functions without rules; x86 alone */
+    struct pf_elf files[PF_CFI_FILES]; /* closed but for the data of the sections */
+    unsigned file_count;
+    struct pf_cfi_row *recent; /* by a hash of the address: what was found for it, start + 1; NULL before the first */
     unsigned recent_bits;
     uint8_t *pool;
     size_t pool_used, pool_capacity, pool_limit;
