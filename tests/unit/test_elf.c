@@ -243,7 +243,7 @@ struct kind {
     bool is_64, big, is_extended; /* numbers that do not fit into 16 bits, though they do */
 };
 
-struct place {
+struct extent {
     size_t offset, bytes;
 };
 
@@ -273,16 +273,16 @@ static void put_file_header(struct blob *b, const struct kind *kind, size_t sect
     put(b, kind->is_extended ? SHN_XINDEX : NAMES, 2);
 }
 
-static void put_program_header(struct blob *b, uint32_t type, uint32_t flags, const struct place *place)
+static void put_program_header(struct blob *b, uint32_t type, uint32_t flags, const struct extent *extent)
 {
     put(b, type, 4);
     if (b->is_64)
         put(b, flags, 4);
-    put_word(b, place->offset);
-    put_word(b, BASE + place->offset);
+    put_word(b, extent->offset);
+    put_word(b, BASE + extent->offset);
     put_word(b, 0);
-    put_word(b, place->bytes);
-    put_word(b, place->bytes + 16);
+    put_word(b, extent->bytes);
+    put_word(b, extent->bytes + 16);
     if (!b->is_64)
         put(b, flags, 4);
     put_word(b, 1);
@@ -382,7 +382,7 @@ static void put_contents(struct blob *b, unsigned section)
     }
 }
 
-static void put_section_header(struct blob *b, const struct kind *kind, unsigned section, const struct place *place)
+static void put_section_header(struct blob *b, const struct kind *kind, unsigned section, const struct extent *extent)
 {
     static const uint32_t types[SECTIONS] = {SHT_NULL,     SHT_PROGBITS,     SHT_NOTE,     SHT_SYMTAB,
                                              SHT_STRTAB,   SHT_SYMTAB_SHNDX, SHT_RELA,     SHT_REL,
@@ -395,40 +395,40 @@ static void put_section_header(struct blob *b, const struct kind *kind, unsigned
     put(b, types[section], 4);
     put_word(b, (is_loaded ? SHF_ALLOC : 0) | (section == TEXT ? SHF_EXECINSTR : 0) |
                     (section == ZLIB || section == ZSTD ? SHF_COMPRESSED : 0));
-    put_word(b, is_loaded ? BASE + place->offset : 0);
-    put_word(b, place->offset);
-    put_word(b, first && kind->is_extended ? SECTIONS : place->bytes);
+    put_word(b, is_loaded ? BASE + extent->offset : 0);
+    put_word(b, extent->offset);
+    put_word(b, first && kind->is_extended ? SECTIONS : extent->bytes);
     put(b, first && kind->is_extended ? NAMES : section == SYMTAB ? STRTAB : section == INDICES ? SYMTAB : 0, 4);
     put(b, first && kind->is_extended ? 2 : 0, 4);
     put_word(b, 1);
     put_word(b, 0);
 }
 
-/* `places` are those of the sections. */
-static struct blob make(const struct kind *kind, struct place places[SECTIONS])
+/* `extents` are those of the sections. */
+static struct blob make(const struct kind *kind, struct extent extents[SECTIONS])
 {
     struct blob b;
     size_t sections_at = 0;
-    memset(places, 0, SECTIONS * sizeof(*places));
+    memset(extents, 0, SECTIONS * sizeof(*extents));
     for (int round = 0; round < 2; round++) { /* the second one knows where everything is */
         b = (struct blob){.is_64 = kind->is_64, .big = kind->big};
         put_file_header(&b, kind, sections_at);
-        put_program_header(&b, PT_LOAD, PF_R | PF_X, &places[TEXT]);
-        put_program_header(&b, PT_NOTE, PF_R, &places[NOTE]);
+        put_program_header(&b, PT_LOAD, PF_R | PF_X, &extents[TEXT]);
+        put_program_header(&b, PT_NOTE, PF_R, &extents[NOTE]);
         for (unsigned i = 1; i < SECTIONS; i++) {
             b.used = (b.used + 7) & ~(size_t)7;
-            places[i].offset = b.used;
+            extents[i].offset = b.used;
             put_contents(&b, i);
-            places[i].bytes = b.used - places[i].offset;
+            extents[i].bytes = b.used - extents[i].offset;
         }
         b.used = sections_at = (b.used + 7) & ~(size_t)7;
     }
     for (unsigned i = 0; i < SECTIONS; i++)
-        put_section_header(&b, kind, i, &places[i]);
+        put_section_header(&b, kind, i, &extents[i]);
     return b;
 }
 
-static void check_sections(const struct pf_elf *elf, const struct blob *file, const struct place places[SECTIONS])
+static void check_sections(const struct pf_elf *elf, const struct blob *file, const struct extent extents[SECTIONS])
 {
     uint8_t plain[INFLATED], id[20];
     size_t bytes;
@@ -438,15 +438,15 @@ static void check_sections(const struct pf_elf *elf, const struct blob *file, co
     assert_int_equal(elf->header.e_flags, 0x1234);
     assert_int_equal(elf->section_count, SECTIONS);
     assert_int_equal(elf->segment_count, 2);
-    assert_int_equal(elf->segments[0].p_vaddr, BASE + places[TEXT].offset);
+    assert_int_equal(elf->segments[0].p_vaddr, BASE + extents[TEXT].offset);
     assert_int_equal(elf->segments[0].p_memsz, 64 + 16);
     assert_int_equal(elf->segments[0].p_flags, PF_R | PF_X);
     assert_memory_equal(pf_elf_segment_bytes(elf, &elf->segments[0], &bytes), plain, 64);
     assert_int_equal(bytes, 64);
     for (unsigned i = 1; i < SECTIONS; i++) {
         const uint8_t *data = pf_elf_bytes(elf, &elf->sections[i], &bytes);
-        assert_int_equal(bytes, places[i].bytes);
-        assert_memory_equal(data, file->data + places[i].offset, bytes);
+        assert_int_equal(bytes, extents[i].bytes);
+        assert_memory_equal(data, file->data + extents[i].offset, bytes);
         if (i != ZLIB && i != ZSTD && i != OLD)
             continue;
         data = pf_elf_contents(elf, &elf->sections[i], &bytes);
@@ -455,7 +455,7 @@ static void check_sections(const struct pf_elf *elf, const struct blob *file, co
     }
     assert_ptr_equal(pf_elf_section(elf, ".shstrtab"), &elf->sections[NAMES]);
     assert_null(pf_elf_section(elf, ".bss"));
-    assert_memory_equal(pf_elf_bytes_at(elf, BASE + places[TEXT].offset + 60, &bytes), plain + 60, 4);
+    assert_memory_equal(pf_elf_bytes_at(elf, BASE + extents[TEXT].offset + 60, &bytes), plain + 60, 4);
     assert_int_equal(bytes, 4);
     assert_int_equal(pf_elf_note_build_id(elf, id), 20);
     assert_memory_equal(id, plain + 100, 20);
@@ -500,8 +500,8 @@ static void test_made(void **state)
     (void)state;
     for (unsigned i = 0; i < 8; i++) {
         const struct kind kind = {i & 1, i & 2, i & 4};
-        struct place places[SECTIONS];
-        struct blob file = make(&kind, places);
+        struct extent extents[SECTIONS];
+        struct blob file = make(&kind, extents);
         struct counting c;
         struct pf_elf elf;
         counting_open(&c, -1);
@@ -513,7 +513,7 @@ static void test_made(void **state)
             assert_int_equal(code, 0);
             assert_int_equal(elf.is_64, kind.is_64);
             assert_int_equal(elf.is_big_endian, kind.big);
-            check_sections(&elf, &file, places);
+            check_sections(&elf, &file, extents);
             check_tables(&elf);
             assert_int_equal(pf_elf_check(&elf, 0), 0);
             pf_elf_close(&elf);
@@ -527,8 +527,8 @@ static void test_made(void **state)
 static void test_closed_descriptor(void **state)
 {
     (void)state;
-    struct place places[SECTIONS];
-    struct blob file = make(&(struct kind){true, false, false}, places);
+    struct extent extents[SECTIONS];
+    struct blob file = make(&(struct kind){true, false, false}, extents);
     struct pf_elf elf;
     size_t bytes;
     assert_int_equal(pf_elf_open(&elf, made_file("made", file.data, file.used), pf_allocator_or_default(NULL), NULL),
@@ -593,8 +593,8 @@ static void test_mutants(void **state)
     uint32_t seed = 1;
     for (unsigned i = 0; i < 2000; i++) {
         const struct kind kind = {i & 1, i & 2, i & 4};
-        struct place places[SECTIONS];
-        struct blob file = make(&kind, places);
+        struct extent extents[SECTIONS];
+        struct blob file = make(&kind, extents);
         struct counting c;
         struct pf_elf elf;
         const size_t headers = file.used - 200, bytes = i % 5 ? file.used : next_random(&seed) % (file.used + 1);
@@ -663,8 +663,8 @@ static int open_all(void *context, const struct perfile_allocator *allocator)
 static void test_memory_short(void **state)
 {
     (void)state;
-    struct place places[SECTIONS];
-    struct blob file = make(&(struct kind){true, false, true}, places);
+    struct extent extents[SECTIONS];
+    struct blob file = make(&(struct kind){true, false, true}, extents);
     char path[512];
     snprintf(path, sizeof(path), "%s", made_file("made", file.data, file.used));
     assert_true(counting_exhaust(open_all, path, 100) > SECTIONS);
@@ -673,8 +673,8 @@ static void test_memory_short(void **state)
 static void test_not_elf(void **state)
 {
     (void)state;
-    struct place places[SECTIONS];
-    struct blob file = make(&(struct kind){true, false, false}, places);
+    struct extent extents[SECTIONS];
+    struct blob file = make(&(struct kind){true, false, false}, extents);
     struct pf_elf elf;
     const struct {
         size_t bytes, at;
