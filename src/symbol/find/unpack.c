@@ -122,7 +122,7 @@ static bool unpack_zlib(const struct perfile_allocator *allocator, const uint8_t
     const uint8_t *const end = data + bytes, *const to_end = to + to_bytes;
     int result = inflateInit(&z);
     const bool is_open = result == Z_OK;
-    while (result == Z_OK && z.next_out < to_end) {
+    while (result == Z_OK) {
         z.avail_in = piece_of(z.next_in, end);
         z.avail_out = piece_of(z.next_out, to_end);
         result = inflate(&z, Z_NO_FLUSH);
@@ -133,7 +133,7 @@ static bool unpack_zlib(const struct perfile_allocator *allocator, const uint8_t
         pf_memory_note_short(allocator);
     if (is_open)
         inflateEnd(&z);
-    return is_open && (result == Z_OK || result == Z_STREAM_END) && z.next_out == to_end;
+    return result == Z_STREAM_END && z.next_out == to_end;
 }
 
 bool pf_unpack_to(const struct perfile_allocator *allocator, enum pf_packing packing, const uint8_t *data, size_t bytes,
