@@ -8,7 +8,7 @@
 #include "base/elf_names.h"
 #include "base/error.h"
 #include "base/sort.h"
-#include "symbol/dwarf/debug_file.h"
+#include "symbol/dwarf/debug_module.h"
 #include "symbol/dwarf/inlines_tables.h"
 #include "symbol/dwarf/locations.h"
 #include "symbol/dwarf/names.h"
@@ -19,10 +19,8 @@ struct reading {
     const struct pf_inlines_request *request;
     struct pf_inlines_builder builder;
     struct pf_inlines_files made_of;
-    struct pf_debug_file file;
-    struct pf_debug_file alternate;
+    struct pf_debug_module module;
     struct pf_line_sections sections;
-    struct pf_debug_file package;
     struct pf_line_files files; /* of the current unit */
     struct pf_map declarations; /* address of a DIE in memory -> line and name of its function */
     struct pf_map line_tables;  /* offset -> 1: its rows are taken */
@@ -214,17 +212,6 @@ static bool may_hold_functions(const struct walk *w, uint32_t tag)
     }
 }
 
-/* The DIE after the children according to DW_AT_sibling, when the children can be skipped; else NULL. */
-static const uint8_t *after_children(const struct walk *w)
-{
-    struct pf_attribute attribute;
-    struct pf_die next;
-    return !may_hold_functions(w, pf_die_tag(&w->die)) && pf_die_attribute(&w->die, DW_AT_sibling, &attribute) &&
-                   pf_attribute_die(&attribute, &next) && next.unit == w->die.unit && next.at > w->die.at
-               ? next.at
-               : NULL;
-}
-
 static bool go_down(struct walk *w, uint32_t node)
 {
     struct reading *r = w->reading;
@@ -250,7 +237,8 @@ static bool go_to(struct walk *w, const uint8_t *at)
 static bool go_on(struct walk *w, const uint8_t *after, uint32_t node)
 {
     if (after && pf_die_has_children(&w->die)) {
-        const uint8_t *sibling = after_children(w);
+        const bool may_skip = !may_hold_functions(w, pf_die_tag(&w->die));
+        const uint8_t *sibling = may_skip ? pf_die_after_children(&w->die) : NULL;
         if (sibling)
             after = sibling;
         else if (!go_down(w, node))
@@ -318,23 +306,15 @@ static void read_lines(struct reading *r, const struct pf_die *top)
         r->builder.failed = true;
 }
 
-/* The rest of a skeleton from the file that it names, or from the package; false when it is in neither. */
-static bool read_split(struct reading *r, const struct pf_die *skeleton)
+/* Of a skeleton the rest is in the file that it names, or in the package. */
+static void read_split(struct reading *r, struct pf_unit *unit)
 {
-    struct pf_debug_file file;
-    struct pf_debug part = {.allocator = NULL};
-    struct pf_unit *unit = pf_split_unit(&file, r->request->path, skeleton, r->builder.allocator);
-    if (!unit && r->package.index.data)
-        unit = pf_package_unit(&r->package, skeleton->unit, &part);
-    if (unit) {
-        read_functions(r, unit);
-        pf_map_close(&r->declarations); /* its addresses are of memory that will be used again */
-        pf_map_open(&r->declarations, r->builder.allocator);
-    }
-    r->builder.failed = r->builder.failed || file.debug.failed || part.failed;
-    pf_debug_file_close(&file);
-    pf_debug_close(&part);
-    return unit;
+    read_functions(r, pf_debug_module_unit(&r->module, unit));
+    if (!r->module.splits)
+        return;
+    pf_debug_module_close_splits(&r->module);
+    pf_map_close(&r->declarations); /* its addresses are of memory that will be used again */
+    pf_map_open(&r->declarations, r->builder.allocator);
 }
 
 /* Whether an address from low on, before high, is wanted. */
@@ -365,34 +345,24 @@ static void read_unit(struct reading *r, struct pf_unit *unit)
         return;
     r->files = (struct pf_line_files){.builder = &r->builder};
     read_lines(r, &top);
-    if (unit->type != DW_UT_skeleton || !read_split(r, &top))
-        read_functions(r, unit);
+    read_split(r, unit);
     pf_line_files_close(&r->files);
 }
 
 static void read_units(struct reading *r)
 {
-    struct pf_debug *debug = &r->file.debug;
+    struct pf_debug *debug = &r->module.file.debug;
     for (; r->unit < debug->unit_count && !r->builder.failed && pf_builder_step(&r->builder); r->unit++)
         read_unit(r, &debug->units[r->unit]);
-    r->builder.failed = r->builder.failed || debug->failed || r->alternate.debug.failed;
+    r->builder.failed = r->builder.failed || pf_debug_module_failed(&r->module);
 }
 
 /* ---- files ---------------------------------------------------------------------------------------------------- */
 
-static void open_alternate(struct reading *r, const char *path)
-{
-    if (!path || pf_debug_file_open(&r->alternate, path, false, r->builder.allocator, NULL) < 0)
-        return;
-    r->made_of.alternate = r->alternate.elf.identity;
-    if (pf_debug_file_use_alternate(&r->file, &r->alternate))
-        r->sections.alternate_str = r->alternate.debug.sections[PF_DEBUG_STR];
-}
-
 /* Where code lies: what is elsewhere was thrown away by the linker. */
 static void claim_code(struct reading *r)
 {
-    const struct pf_elf *elf = &r->file.elf;
+    const struct pf_elf *elf = &r->module.file.elf;
     for (size_t i = 1; i < elf->section_count; i++) {
         const struct pf_elf_section *section = &elf->sections[i];
         struct pf_claim code = {.low = section->header.sh_addr};
@@ -404,38 +374,30 @@ static void claim_code(struct reading *r)
 
 static void keep_sections(struct reading *r)
 {
-    const struct pf_section *sections = r->file.debug.sections;
-    r->sections = (struct pf_line_sections){.line = sections[PF_DEBUG_LINE],
-                                            .line_str = sections[PF_DEBUG_LINE_STR],
-                                            .str = sections[PF_DEBUG_STR],
-                                            .swap = r->file.debug.swap};
-}
-
-static bool has_debug_info(const struct pf_debug *debug)
-{
-    bool is_there = false;
-    for (unsigned i = 0; i < PF_DEBUG_SECTIONS; i++)
-        is_there = is_there || debug->sections[i].data;
-    return is_there;
+    const struct pf_debug *debug = &r->module.file.debug;
+    r->sections = (struct pf_line_sections){.line = debug->sections[PF_DEBUG_LINE],
+                                            .line_str = debug->sections[PF_DEBUG_LINE_STR],
+                                            .str = debug->sections[PF_DEBUG_STR],
+                                            .swap = debug->swap};
+    if (debug->alternate)
+        r->sections.alternate_str = debug->alternate->sections[PF_DEBUG_STR];
 }
 
 static int read_module(struct reading *r, struct perfile_error *error)
 {
     const char *path = r->request->path;
-    int result = pf_debug_file_open(&r->file, path, false, r->builder.allocator, error);
+    struct pf_debug_module *module = &r->module;
+    const int result = pf_debug_module_open(module, path, r->request->alternate_path, r->builder.allocator, error);
     if (result < 0)
         return result;
-    if (!has_debug_info(&r->file.debug))
-        return pf_fail(error, PERFILE_ERROR_ABSENT, PERFILE_NO_OFFSET, path, "no debug info");
-    if (r->file.elf.header.e_type == ET_REL)
+    if (module->file.elf.header.e_type == ET_REL)
         return pf_fail(error, PERFILE_ERROR_UNSUPPORTED, PERFILE_NO_OFFSET, path, "debug info of an unlinked file");
-    r->builder.steps = 64 * r->file.elf.identity.bytes + (1 << 20);
+    r->builder.steps = 64 * module->file.elf.identity.bytes + (1 << 20);
     keep_sections(r);
-    open_alternate(r, r->request->alternate_path);
     claim_code(r);
-    pf_package_open(&r->package, path, r->builder.allocator);
-    r->made_of.debug = r->file.elf.identity;
-    r->made_of.package = r->package.elf.identity;
+    r->made_of = (struct pf_inlines_files){.debug = module->file.elf.identity,
+                                           .alternate = module->alternate.elf.identity,
+                                           .package = module->package.elf.identity};
     read_units(r);
     return 0;
 }
@@ -447,9 +409,7 @@ static void close_reading(struct reading *r)
     pf_map_close(&r->declarations);
     pf_map_close(&r->line_tables);
     pf_free(allocator, r->enclosing, r->depth_capacity * sizeof(*r->enclosing));
-    pf_debug_file_close(&r->package);
-    pf_debug_file_close(&r->file);
-    pf_debug_file_close(&r->alternate);
+    pf_debug_module_close(&r->module);
     pf_builder_close(&r->builder);
 }
 

@@ -331,6 +331,12 @@ bool pf_next_operation(struct pf_operations *operations, struct pf_operation *op
     return !operations->c.failed;
 }
 
+bool pf_only_operation(const struct pf_unit *unit, struct pf_section expression, struct pf_operation *operation)
+{
+    struct pf_operations operations = pf_operations_of(unit, expression);
+    return pf_next_operation(&operations, operation) && !pf_cursor_left(&operations.c);
+}
+
 bool pf_operation_address(const struct pf_unit *unit, const struct pf_operation *operation, uint64_t *address)
 {
     *address = operation->numbers[0];

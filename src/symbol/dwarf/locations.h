@@ -44,6 +44,8 @@ struct pf_operations {
 struct pf_operations pf_operations_of(const struct pf_unit *unit, struct pf_section expression);
 /* False at the end, and where the expression is damaged. */
 bool pf_next_operation(struct pf_operations *operations, struct pf_operation *operation);
+/* That of an expression which consists of one. */
+bool pf_only_operation(const struct pf_unit *unit, struct pf_section expression, struct pf_operation *operation);
 /* The address that an operation stands for, by itself or by its number in a table. */
 bool pf_operation_address(const struct pf_unit *unit, const struct pf_operation *operation, uint64_t *address);
 /* The register that an operation names, or that it adds *offset to. */

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "symbol/dwarf/types.h"
 
-#include <errno.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "base/bytes.h"
 #include "base/error.h"
@@ -12,31 +10,6 @@
 enum { CANARY_OFFSET = 0x28 }; /* of the thread's memory, on x86-64 */
 
 /* ---- opening ----------------------------------------------------------------------------------------------------- */
-
-static int read_file(struct pf_types *types, const struct pf_types_files *files, struct perfile_error *error)
-{
-    struct stat about;
-    jmp_buf here;
-    if (setjmp(here) != 0) {
-        pf_dwarf_way_out(NULL);
-        pf_memory_note_short(types->allocator);
-        return pf_fail_memory(error, "types");
-    }
-    pf_dwarf_way_out(&here);
-    errno = 0;
-    int result = pf_dwarf_file_open(&types->file, files->debug, error);
-    if (result == 0 && files->alternate &&
-        (pf_dwarf_file_open(&types->alternate, files->alternate, NULL) < 0 ||
-         !pf_dwarf_file_use_alternate(&types->file, &types->alternate)))
-        pf_dwarf_file_close(&types->alternate);
-    if (result == 0) {
-        types->steps = (fstat(types->file.fd, &about) == 0 ? 64 * (uint64_t)about.st_size : 0) + (1 << 20);
-        result = pf_types_read_units(types) ? 0 : pf_fail_memory(error, "types");
-    }
-    pf_dwarf_way_out(NULL);
-    (void)pf_memory_note_failure(types->allocator);
-    return result;
-}
 
 int pf_types_open(const struct pf_types_files *files, const struct pf_types_symbols *symbols,
                   struct pf_disassembler *disassembler, const struct perfile_allocator *allocator,
@@ -48,11 +21,13 @@ int pf_types_open(const struct pf_types_files *files, const struct pf_types_symb
     made->allocator = allocator;
     made->symbols = *symbols;
     made->disassembler = disassembler;
-    made->file = made->alternate = (struct pf_dwarf_file)PF_DWARF_FILE_CLOSED;
+    made->module = (struct pf_debug_module)PF_DEBUG_MODULE_CLOSED;
     pf_arena_open(&made->arena, allocator);
     pf_map_open(&made->nodes, allocator);
     pf_map_open(&made->by_start, allocator);
-    const int result = read_file(made, files, error);
+    int result = pf_debug_module_open(&made->module, files->debug, files->alternate, allocator, error);
+    if (result == 0 && !pf_types_read_units(made))
+        result = pf_fail_memory(error, "types");
     if (result == 0)
         *types = made;
     else
@@ -93,28 +68,11 @@ void pf_types_close(struct pf_types *types)
     pf_map_close(&types->nodes);
     pf_map_close(&types->by_start);
     pf_arena_close(&types->arena);
-    pf_dwarf_file_close(&types->file);
-    pf_dwarf_file_close(&types->alternate);
+    pf_debug_module_close(&types->module);
     pf_free(allocator, types, sizeof(*types));
 }
 
 /* ---- functions --------------------------------------------------------------------------------------------------- */
-
-static bool read_function(struct pf_types *types, struct pf_types_function *function)
-{
-    jmp_buf here;
-    if (setjmp(here) != 0) {
-        pf_dwarf_way_out(NULL);
-        pf_memory_note_short(types->allocator);
-        return false;
-    }
-    pf_dwarf_way_out(&here);
-    errno = 0;
-    const bool enough = pf_types_read_function(types, function);
-    pf_dwarf_way_out(NULL);
-    (void)pf_memory_note_failure(types->allocator);
-    return enough;
-}
 
 struct pf_types_function *pf_types_function(struct pf_types *types, const struct pf_types_code *code)
 {
@@ -127,7 +85,8 @@ struct pf_types_function *pf_types_function(struct pf_types *types, const struct
     made->code = *code;
     made->next = types->functions;
     types->functions = made;
-    return pf_map_put(&types->by_start, code->address, (uintptr_t)made) && read_function(types, made) ? made : NULL;
+    return pf_map_put(&types->by_start, code->address, (uintptr_t)made) && pf_types_read_function(types, made) ? made
+                                                                                                               : NULL;
 }
 
 /* ---- answers ----------------------------------------------------------------------------------------------------- */
@@ -216,23 +175,13 @@ void pf_types_find(struct pf_types *types, struct pf_types_function *function, u
 {
     const struct pf_types_code *code = &function->code;
     struct pf_effect effect;
-    jmp_buf here;
     *use = (struct pf_type_use){.reason = PF_TYPE_NO_INSN};
     if (!pf_disassembler_has_effects(&code->machine))
         use->reason = PF_TYPE_NO_INSN_OPS;
     if (!decode(types, code, address, &effect))
         return;
     memcpy(use->mnemonic, effect.mnemonic, sizeof(use->mnemonic));
-    if (setjmp(here) != 0) {
-        pf_dwarf_way_out(NULL);
-        pf_memory_note_short(types->allocator);
-        return;
-    }
-    pf_dwarf_way_out(&here);
-    errno = 0;
     find_fused(types, function, address, &effect, use);
-    pf_dwarf_way_out(NULL);
-    (void)pf_memory_note_failure(types->allocator);
 }
 
 const char *pf_type_reason_name(unsigned reason, const char **doc)

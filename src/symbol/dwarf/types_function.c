@@ -30,74 +30,72 @@ struct reading {
     struct frame_base frame;
 };
 
-static bool register_of(const Dwarf_Op *op, int8_t *reg)
+static bool register_of(const struct pf_operation *operation, int8_t *reg)
 {
-    uint64_t number = UINT64_MAX;
-    if (op->atom >= DW_OP_reg0 && op->atom <= DW_OP_reg31)
-        number = (uint64_t)op->atom - DW_OP_reg0;
-    else if (op->atom == DW_OP_regx)
-        number = op->number;
-    *reg = (int8_t)(number < PF_TRACKED_REGISTERS ? (int)number : PF_NO_REGISTER);
-    return number != UINT64_MAX;
+    uint64_t number;
+    const bool is_one = pf_operation_register(operation, &number);
+    *reg = (int8_t)(is_one && number < PF_TRACKED_REGISTERS ? (int)number : PF_NO_REGISTER);
+    return is_one;
 }
 
-static bool based_on_register(const Dwarf_Op *op, int8_t *reg, int64_t *offset)
+static bool based_on_register(const struct pf_operation *operation, int8_t *reg, int64_t *offset)
 {
-    uint64_t number = UINT64_MAX;
-    if (op->atom >= DW_OP_breg0 && op->atom <= DW_OP_breg31) {
-        number = (uint64_t)op->atom - DW_OP_breg0;
-        *offset = (int64_t)op->number;
-    } else if (op->atom == DW_OP_bregx) {
-        number = op->number;
-        *offset = (int64_t)op->number2;
-    }
-    *reg = (int8_t)(number < PF_TRACKED_REGISTERS ? (int)number : PF_NO_REGISTER);
-    return number != UINT64_MAX && *reg != PF_NO_REGISTER;
+    uint64_t number;
+    const bool is_one = pf_operation_based(operation, &number, offset);
+    *reg = (int8_t)(is_one && number < PF_TRACKED_REGISTERS ? (int)number : PF_NO_REGISTER);
+    return *reg != PF_NO_REGISTER;
 }
 
-static struct frame_base frame_of(Dwarf_Die *function)
+static struct frame_base frame_of(const struct pf_die *function)
 {
     struct frame_base frame = {.holder = PF_HELD_AT_REGISTER};
-    Dwarf_Attribute attribute;
-    Dwarf_Op *ops;
-    size_t count;
-    if (!dwarf_attr_integrate(function, DW_AT_frame_base, &attribute) ||
-        dwarf_getlocation(&attribute, &ops, &count) != 0 || count != 1)
+    struct pf_attribute attribute;
+    struct pf_section expression;
+    struct pf_operation operation;
+    if (!pf_die_integrated(function, DW_AT_frame_base, &attribute) || !pf_attribute_block(&attribute, &expression) ||
+        !pf_only_operation(attribute.unit, expression, &operation))
         return frame;
-    if (ops[0].atom == DW_OP_call_frame_cfa) {
+    if (operation.code == DW_OP_call_frame_cfa) {
         frame.holder = PF_HELD_AT_FRAME;
         frame.is_known = true;
-    } else if (register_of(&ops[0], &frame.reg)) {
+    } else if (register_of(&operation, &frame.reg)) {
         frame.is_known = frame.reg != PF_NO_REGISTER;
     } else {
-        frame.is_known = based_on_register(&ops[0], &frame.reg, &frame.offset);
+        frame.is_known = based_on_register(&operation, &frame.reg, &frame.offset);
     }
     return frame;
 }
 
 /* ---- locations --------------------------------------------------------------------------------------------------- */
 
-/* Of one piece; false: it is nowhere that accesses can show. */
-static bool read_location(const struct reading *r, Dwarf_Attribute *attribute, const Dwarf_Op *ops, size_t count,
+/* A variable, or a piece of one, and the operations of its location. */
+struct piece {
+    struct pf_operation operations[2];
+    size_t count; /* more than two say nothing here */
+};
+
+/* False: it is nowhere that accesses can show. */
+static bool read_location(const struct reading *r, const struct pf_unit *unit, const struct piece *piece,
                           struct pf_types_variable *variable)
 {
+    const struct pf_operation *first = &piece->operations[0];
     uint64_t address;
-    const bool is_value = count == 2 && ops[1].atom == DW_OP_stack_value;
-    if (count == 1 && register_of(&ops[0], &variable->reg)) {
+    const bool is_value = piece->count == 2 && piece->operations[1].code == DW_OP_stack_value;
+    if (piece->count == 1 && register_of(first, &variable->reg)) {
         variable->holder = PF_HELD_IN_REGISTER;
         return variable->reg != PF_NO_REGISTER;
     }
-    if ((count == 1 || is_value) && based_on_register(&ops[0], &variable->reg, &variable->offset)) {
+    if ((piece->count == 1 || is_value) && based_on_register(first, &variable->reg, &variable->offset)) {
         variable->holder = is_value ? PF_HELD_IN_REGISTER : PF_HELD_AT_REGISTER;
         return true;
     }
-    if (count == 1 && ops[0].atom == DW_OP_fbreg && r->frame.is_known) {
+    if (piece->count == 1 && first->code == DW_OP_fbreg && r->frame.is_known) {
         variable->holder = r->frame.holder;
         variable->reg = r->frame.reg;
-        variable->offset = (int64_t)(ops[0].number + (uint64_t)r->frame.offset);
+        variable->offset = (int64_t)(first->numbers[0] + (uint64_t)r->frame.offset);
         return true;
     }
-    if (count == 1 && pf_types_address(attribute, &ops[0], &address)) {
+    if (piece->count == 1 && pf_operation_address(unit, first, &address)) {
         variable->holder = PF_HELD_AT_ADDRESS;
         variable->offset = (int64_t)address;
         return true;
@@ -105,75 +103,80 @@ static bool read_location(const struct reading *r, Dwarf_Attribute *attribute, c
     return false;
 }
 
-static size_t piece_end(const Dwarf_Op *ops, size_t count, size_t from)
+/* The operations up to DW_OP_piece, which is left in *last, or to the end. */
+static struct piece take_piece(struct pf_operations *operations, struct pf_operation *last)
 {
-    while (from < count && ops[from].atom != DW_OP_piece)
-        from++;
-    return from;
+    struct piece piece = {.count = 0};
+    while (pf_next_operation(operations, last) && last->code != DW_OP_piece) {
+        if (piece.count < PF_COUNT(piece.operations))
+            piece.operations[piece.count] = *last;
+        piece.count++;
+    }
+    return piece;
 }
 
 /* Variables that compilers split are in several locations, each of a member. */
-static bool add_location(const struct reading *r, Dwarf_Attribute *attribute, const Dwarf_Op *ops, size_t count,
+static bool add_location(const struct reading *r, const struct pf_unit *unit, struct pf_section expression,
                          const struct pf_types_variable *model)
 {
+    struct pf_operations operations = pf_operations_of(unit, expression);
     uint64_t offset = 0;
     bool enough = true;
-    for (size_t from = 0, end; from < count && enough; from = end + 1) {
+    while (pf_cursor_left(&operations.c) && !operations.c.failed && enough) {
         struct pf_types_variable variable = *model;
+        struct pf_operation last = {.code = 0};
         uint64_t inner = offset;
-        end = piece_end(ops, count, from);
-        const bool is_piece = end < count;
+        const struct piece piece = take_piece(&operations, &last);
+        const bool is_piece = last.code == DW_OP_piece;
         if (is_piece && model->type)
             variable.type = pf_types_inner(r->types, model->type, &inner);
-        if (variable.type && (!is_piece || inner == 0) &&
-            read_location(r, attribute, ops + from, end - from, &variable))
+        if (variable.type && (!is_piece || inner == 0) && !operations.c.failed &&
+            read_location(r, unit, &piece, &variable))
             enough = PF_APPEND(r->types->allocator, r->function->variables, r->function->variable_count,
                                r->function->variable_capacity, variable);
-        offset += is_piece ? ops[end].number : 0;
+        offset += is_piece ? last.numbers[0] : 0;
     }
     return enough;
 }
 
 /* A variable with one location has it in all of its scope. */
-static bool add_variable(const struct reading *r, const struct scope *scope, Dwarf_Die *die)
+static bool add_variable(const struct reading *r, const struct scope *scope, const struct pf_die *die)
 {
     struct pf_types_variable variable = {.depth = scope->depth};
-    Dwarf_Attribute attribute;
-    Dwarf_Addr base, low, high;
-    Dwarf_Op *ops;
-    size_t count;
+    struct pf_attribute attribute;
+    struct pf_die_range range;
     bool enough = true;
-    if (!dwarf_attr(die, DW_AT_location, &attribute) || !(variable.type = pf_types_type_of(r->types, die)))
+    if (!pf_die_attribute(die, DW_AT_location, &attribute) || !(variable.type = pf_types_type_of(r->types, die)))
         return true;
-    const bool is_list = dwarf_getlocation(&attribute, &ops, &count) != 0;
-    for (unsigned i = 0; i < scope->range_count && !is_list && enough; i++) {
-        variable.low = scope->ranges[i].low;
-        variable.high = scope->ranges[i].high;
-        enough = add_location(r, &attribute, ops, count, &variable);
-    }
-    for (ptrdiff_t next = 0; is_list && enough && pf_types_step(r->types) &&
-                             (next = dwarf_getlocations(&attribute, next, &base, &low, &high, &ops, &count)) > 0;) {
-        variable.low = low;
-        variable.high = high;
-        enough = add_location(r, &attribute, ops, count, &variable);
+    struct pf_die_ranges ranges = pf_attribute_locations(&attribute);
+    while (enough && pf_next_range(&ranges, &range)) {
+        variable.low = range.low;
+        variable.high = range.high;
+        if (!ranges.has_only)
+            enough = add_location(r, die->unit, range.expression, &variable);
+        for (unsigned i = 0; i < scope->range_count && ranges.has_only && enough; i++) {
+            variable.low = scope->ranges[i].low;
+            variable.high = scope->ranges[i].high;
+            enough = add_location(r, die->unit, range.expression, &variable);
+        }
     }
     return enough;
 }
 
 /* ---- calls ------------------------------------------------------------------------------------------------------- */
 
-static bool add_call(const struct reading *r, Dwarf_Die *die)
+static bool add_call(const struct reading *r, const struct pf_die *die)
 {
-    Dwarf_Attribute attribute;
-    Dwarf_Addr address;
-    Dwarf_Die callee;
+    struct pf_attribute attribute;
+    uint64_t address;
+    struct pf_die callee;
     const bool has_address =
-        dwarf_attr(die, DW_AT_call_return_pc, &attribute) || dwarf_attr(die, DW_AT_low_pc, &attribute);
-    if (!has_address || dwarf_formaddr(&attribute, &address) != 0)
+        pf_die_attribute(die, DW_AT_call_return_pc, &attribute) || pf_die_attribute(die, DW_AT_low_pc, &attribute);
+    if (!has_address || !pf_attribute_address(&attribute, &address))
         return true;
-    const bool has_callee =
-        dwarf_attr(die, DW_AT_call_origin, &attribute) || dwarf_attr(die, DW_AT_abstract_origin, &attribute);
-    if (!has_callee || !dwarf_formref_die(&attribute, &callee))
+    const bool has_callee = pf_die_attribute(die, DW_AT_call_origin, &attribute) ||
+                            pf_die_attribute(die, DW_AT_abstract_origin, &attribute);
+    if (!has_callee || !pf_attribute_die(&attribute, &callee))
         return true;
     const struct pf_type_node *type = pf_types_type_of(r->types, &callee);
     return !type || type->public.kind != PF_TYPE_POINTER ||
@@ -184,41 +187,42 @@ static bool add_call(const struct reading *r, Dwarf_Die *die)
 /* ---- scopes ------------------------------------------------------------------------------------------------------ */
 
 /* More ranges than fit become one: addresses between them belong to other scopes, mostly. */
-static void read_ranges(const struct reading *r, Dwarf_Die *die, struct scope *scope)
+static void read_ranges(const struct pf_die *die, struct scope *scope)
 {
-    Dwarf_Addr base, low, high;
+    struct pf_die_ranges ranges = pf_die_ranges(die);
+    struct pf_die_range range;
     scope->range_count = 0;
-    for (ptrdiff_t next = 0; (next = dwarf_ranges(die, next, &base, &low, &high)) > 0 && pf_types_step(r->types);) {
-        if (low >= high)
+    while (pf_next_range(&ranges, &range)) {
+        if (range.low >= range.high)
             continue;
         if (scope->range_count < SCOPE_RANGES_MAX) {
-            scope->ranges[scope->range_count++] = (struct pf_types_range){.low = low, .high = high};
+            scope->ranges[scope->range_count++] = (struct pf_types_range){.low = range.low, .high = range.high};
         } else {
             struct pf_types_range *last = &scope->ranges[SCOPE_RANGES_MAX - 1];
-            last->low = pf_min(last->low, low);
-            last->high = pf_max(last->high, high);
+            last->low = pf_min(last->low, range.low);
+            last->high = pf_max(last->high, range.high);
         }
     }
 }
 
-static bool read_scope(const struct reading *r, Dwarf_Die *of, const struct scope *scope)
+static bool read_scope(const struct reading *r, const struct pf_die *of, const struct scope *scope)
 {
     struct scope inner = {.depth = (uint16_t)(scope->depth + 1)};
-    Dwarf_Die die;
+    struct pf_die die;
     bool enough = true;
-    if (scope->depth == PF_SCOPE_DEPTH_MAX || dwarf_child(of, &die) != 0)
+    if (scope->depth == PF_SCOPE_DEPTH_MAX || !pf_die_child(of, &die))
         return true;
     do {
-        const int tag = dwarf_tag(&die);
+        const uint32_t tag = pf_die_tag(&die);
         if (tag == DW_TAG_formal_parameter || tag == DW_TAG_variable) {
             enough = add_variable(r, scope, &die);
         } else if (tag == DW_TAG_lexical_block || tag == DW_TAG_inlined_subroutine) {
-            read_ranges(r, &die, &inner);
+            read_ranges(&die, &inner);
             enough = read_scope(r, &die, inner.range_count ? &inner : scope);
         } else if (tag == DW_TAG_call_site || tag == DW_TAG_GNU_call_site) {
             enough = add_call(r, &die);
         }
-    } while (enough && pf_types_step(r->types) && dwarf_siblingof(&die, &die) == 0);
+    } while (enough && pf_die_sibling(&die, &die));
     return enough;
 }
 
@@ -273,12 +277,12 @@ bool pf_types_read_function(struct pf_types *types, struct pf_types_function *fu
     struct reading r = {.types = types, .function = function};
     struct scope scope = {.depth = 0};
     struct pf_types_unit *unit;
-    Dwarf_Die die;
+    struct pf_die die;
     if (!pf_types_unit_at(types, function->code.address, &unit, &die))
         return true;
     function->unit = unit;
     r.frame = frame_of(&die);
-    read_ranges(&r, &die, &scope);
+    read_ranges(&die, &scope);
     function->is_entry = scope.range_count && scope.ranges[0].low == function->code.address;
     return read_scope(&r, &die, &scope) && sort_variables(types, function);
 }

@@ -167,7 +167,7 @@ static struct pf_held_value at_register(const struct pf_types_function *function
 static struct pf_held_value of_global(struct pf_types *types, const struct pf_types_global *global, uint64_t offset)
 {
     struct pf_held_value object = {.kind = PF_HELD_UNKNOWN};
-    const struct pf_type_node *type = global ? pf_types_type_of(types, (Dwarf_Die *)&global->die) : NULL;
+    const struct pf_type_node *type = global ? pf_types_type_of(types, &global->die) : NULL;
     if (type && offset < type->public.bytes)
         object = (struct pf_held_value){.kind = PF_HELD_POINTER, .type = type, .offset = (int64_t)offset};
     return object;

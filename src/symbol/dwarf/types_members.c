@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Types and their members, each made when it is first asked for. */
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -13,10 +12,10 @@ const struct pf_type pf_type_stack_canary = {.name = "(stack canary)", .bytes = 
 
 /* ---- nodes ------------------------------------------------------------------------------------------------------- */
 
-static uint8_t kind_of(int tag)
+static uint8_t kind_of(uint32_t tag)
 {
     static const struct {
-        int tag;
+        uint32_t tag;
         uint8_t kind;
     } kinds[] = {{DW_TAG_base_type, PF_TYPE_VALUE},
                  {DW_TAG_enumeration_type, PF_TYPE_VALUE},
@@ -35,44 +34,36 @@ static uint8_t kind_of(int tag)
     return PF_TYPE_OTHER;
 }
 
-/* clang does not state the size of pointers. */
-static uint64_t bytes_of(Dwarf_Die *real, uint8_t kind)
-{
-    Dwarf_Word bytes;
-    if (kind == PF_TYPE_POINTER && !dwarf_hasattr(real, DW_AT_byte_size))
-        return sizeof(uint64_t);
-    return kind != PF_TYPE_OTHER && dwarf_aggregate_size(real, &bytes) == 0 ? bytes : 0;
-}
-
-static const struct pf_type_node *node_of(struct pf_types *types, Dwarf_Die *named)
+static const struct pf_type_node *node_of(struct pf_types *types, const struct pf_die *named)
 {
     uint64_t known;
-    Dwarf_Die real;
-    if (pf_map_get(&types->nodes, (uintptr_t)named->addr, &known))
+    struct pf_die real;
+    if (pf_map_get(&types->nodes, (uintptr_t)named->at, &known))
         return (const struct pf_type_node *)(uintptr_t)known;
-    if (!pf_types_step(types) || !pf_die_unqualified(named, true, &real))
+    if (!pf_die_unqualified(named, true, &real))
         return NULL;
-    const uint8_t kind = kind_of(dwarf_tag(&real));
+    const uint8_t kind = kind_of(pf_die_tag(&real));
     struct pf_type_node made = {
         .named = *named, .real = real, .public = {.name = "", .kind = kind, .is_described = true}};
-    made.public.bytes = bytes_of(&real, kind);
+    if (kind == PF_TYPE_OTHER || !pf_die_bytes(&real, &made.public.bytes))
+        made.public.bytes = 0;
     struct pf_type_node *node = pf_arena_new(&types->arena, sizeof(*node));
-    if (!node || !pf_map_put(&types->nodes, (uintptr_t)named->addr, (uintptr_t)node))
+    if (!node || !pf_map_put(&types->nodes, (uintptr_t)named->at, (uintptr_t)node))
         return NULL;
     *node = made;
     return node;
 }
 
-const struct pf_type_node *pf_types_type_of(struct pf_types *types, Dwarf_Die *die)
+const struct pf_type_node *pf_types_type_of(struct pf_types *types, const struct pf_die *die)
 {
-    Dwarf_Die type;
+    struct pf_die type;
     return pf_die_type(die, false, &type) ? node_of(types, &type) : NULL;
 }
 
 const struct pf_type_node *pf_types_result_of(struct pf_types *types, const struct pf_types_unit *unit,
                                               uint64_t address)
 {
-    Dwarf_Die *function = unit ? pf_types_function_in(unit, address) : NULL;
+    const struct pf_die *function = unit ? pf_types_function_in(unit, address) : NULL;
     return function ? pf_types_type_of(types, function) : NULL;
 }
 
@@ -109,9 +100,9 @@ const struct pf_type *pf_types_named(struct pf_types *types, const struct pf_typ
 /* ---- members ----------------------------------------------------------------------------------------------------- */
 
 /* "flags:3" of a bit-field. NULL: out of memory. */
-static const char *name_of(struct pf_types *types, Dwarf_Die *die, const struct pf_die_bits *bits)
+static const char *name_of(struct pf_types *types, const struct pf_die *die, const struct pf_die_bits *bits)
 {
-    const char *name = dwarf_diename(die);
+    const char *name = pf_die_text(die, DW_AT_name);
     if (!bits || !name)
         return name ? name : "";
     const size_t bytes = strlen(name) + sizeof(":65535");
@@ -122,12 +113,11 @@ static const char *name_of(struct pf_types *types, Dwarf_Die *die, const struct 
 }
 
 /* False: what it describes is not in the structure, or its offset is not known. */
-static bool read_member(struct pf_types *types, Dwarf_Die *die, struct pf_type_member *member)
+static bool read_member(struct pf_types *types, const struct pf_die *die, struct pf_type_member *member)
 {
     struct pf_die_bits bits;
     int64_t offset;
-    if (dwarf_hasattr(die, DW_AT_external) || dwarf_hasattr(die, DW_AT_declaration) ||
-        !pf_die_member_offset(die, &offset))
+    if (pf_die_has(die, DW_AT_external) || pf_die_has(die, DW_AT_declaration) || !pf_die_member_offset(die, &offset))
         return false;
     const struct pf_type_node *type = pf_types_type_of(types, die);
     if (!type)
@@ -146,41 +136,25 @@ static bool read_member(struct pf_types *types, Dwarf_Die *die, struct pf_type_m
 
 struct reading_members {
     struct pf_types *types;
-    struct pf_type_member *members; /* in the arena: libdw may leave without a way to free memory */
+    struct pf_type_member *members;
     size_t count, capacity;
 };
 
-static bool add_member(struct reading_members *r, const struct pf_type_member *member)
-{
-    if (r->count == r->capacity) {
-        const size_t capacity = r->capacity ? 2 * r->capacity : 8;
-        struct pf_type_member *grown = pf_arena_new(&r->types->arena, capacity * sizeof(*grown));
-        if (!grown)
-            return false;
-        if (r->count)
-            memcpy(grown, r->members, r->count * sizeof(*grown));
-        r->members = grown;
-        r->capacity = capacity;
-    }
-    r->members[r->count++] = *member;
-    return true;
-}
-
 /* Members, base classes, and what variants of Rust's enumerations share the memory. */
-static bool read_members(struct reading_members *r, Dwarf_Die *of, unsigned depth)
+static bool read_members(struct reading_members *r, const struct pf_die *of, unsigned depth)
 {
     struct pf_type_member member;
-    Dwarf_Die die;
+    struct pf_die die;
     bool enough = true;
-    if (depth == 4 || dwarf_child(of, &die) != 0)
+    if (depth == 4 || !pf_die_child(of, &die))
         return true;
     do {
-        const int tag = dwarf_tag(&die);
+        const uint32_t tag = pf_die_tag(&die);
         if (tag == DW_TAG_variant_part || tag == DW_TAG_variant)
             enough = read_members(r, &die, depth + 1);
         else if ((tag == DW_TAG_member || tag == DW_TAG_inheritance) && read_member(r->types, &die, &member))
-            enough = add_member(r, &member);
-    } while (enough && pf_types_step(r->types) && dwarf_siblingof(&die, &die) == 0);
+            enough = PF_APPEND(r->types->allocator, r->members, r->count, r->capacity, member);
+    } while (enough && pf_die_sibling(&die, &die));
     return enough;
 }
 
@@ -188,13 +162,17 @@ static const struct pf_type_node *read_all_members(struct pf_types *types, const
 {
     struct pf_type_node *node = (struct pf_type_node *)type; /* all types but those of the stack are nodes */
     struct reading_members r = {.types = types};
-    if (!node->has_members) {
-        node->has_members = true;
-        if (type->kind == PF_TYPE_RECORD)
-            (void)read_members(&r, &node->real, 0);
-        node->members = r.members;
+    if (node->has_members)
+        return node;
+    node->has_members = true;
+    (void)read_members(&r, &node->real, 0);
+    struct pf_type_member *members = r.count ? pf_arena_new(&types->arena, r.count * sizeof(*members)) : NULL;
+    if (members) {
+        memcpy(members, r.members, r.count * sizeof(*members));
+        node->members = members;
         node->member_count = r.count;
     }
+    pf_free(types->allocator, r.members, r.capacity * sizeof(*r.members));
     return node;
 }
 
@@ -266,27 +244,18 @@ const struct pf_type_node *pf_types_pointer(struct pf_types *types, const struct
 
 size_t pf_type_members(struct pf_types *types, const struct pf_type *type, const struct pf_type_member **members)
 {
-    jmp_buf here;
     *members = NULL;
-    if (setjmp(here) != 0) {
-        pf_dwarf_way_out(NULL);
-        pf_memory_note_short(types->allocator);
-        return 0;
-    }
-    pf_dwarf_way_out(&here);
-    errno = 0;
     const size_t count = members_of(types, type, members);
     for (size_t i = 0; i < count; i++)
         (void)pf_types_named(types, (const struct pf_type_node *)(*members)[i].type);
-    pf_dwarf_way_out(NULL);
-    (void)pf_memory_note_failure(types->allocator);
     return count;
 }
 
-static void put_path(struct pf_types *types, const struct pf_type *type, uint64_t offset, char *path, size_t capacity)
+void pf_type_path(struct pf_types *types, const struct pf_type *type, uint64_t offset, char *path, size_t capacity)
 {
     const struct pf_type_member *member;
     size_t used = 0;
+    path[0] = '\0';
     for (unsigned depth = 0; depth < PF_DIE_CHAIN_MAX && used < capacity; depth++) {
         if (!(member = member_at(types, type, offset)))
             return;
@@ -295,17 +264,4 @@ static void put_path(struct pf_types *types, const struct pf_type *type, uint64_
         offset -= member->offset;
         type = member->type;
     }
-}
-
-void pf_type_path(struct pf_types *types, const struct pf_type *type, uint64_t offset, char *path, size_t capacity)
-{
-    jmp_buf here;
-    path[0] = '\0';
-    if (setjmp(here) == 0) {
-        pf_dwarf_way_out(&here);
-        put_path(types, type, offset, path, capacity);
-    } else {
-        pf_memory_note_short(types->allocator);
-    }
-    pf_dwarf_way_out(NULL);
 }

@@ -4,16 +4,17 @@
 #define PF_SYMBOL_DWARF_TYPES_PARTS_H
 
 #include "base/map.h"
+#include "symbol/dwarf/debug_module.h"
 #include "symbol/dwarf/dies.h"
-#include "symbol/dwarf/dwarf_file.h"
+#include "symbol/dwarf/locations.h"
 #include "symbol/dwarf/types.h"
 
 enum { PF_SCOPE_DEPTH_MAX = 256 };
 
 struct pf_type_node {
     struct pf_type public;
-    Dwarf_Die named;                   /* without const, but with typedefs */
-    Dwarf_Die real;                    /* without typedefs */
+    struct pf_die named;               /* without const, but with typedefs */
+    struct pf_die real;                /* without typedefs */
     const struct pf_type_node *target; /* what it points to or is an array of; NULL: void, or not known */
     const struct pf_type_member *members;
     size_t member_count;
@@ -30,15 +31,15 @@ struct pf_types_range {
 struct pf_types_global {
     uint64_t address; /* UINT64_MAX: it is only declared here */
     uint64_t bytes;
-    Dwarf_Die die;
+    struct pf_die die;
 };
 
 struct pf_types_unit {
-    Dwarf_Die die;
+    struct pf_unit *unit; /* a skeleton stands for its split unit */
     bool is_read;
     struct pf_types_range *ranges; /* of functions, ascending */
     size_t range_count, range_capacity;
-    Dwarf_Die *functions;
+    struct pf_die *functions;
     size_t function_count, function_capacity;
     struct pf_types_global *globals;
     size_t global_count, global_capacity;
@@ -127,8 +128,7 @@ struct pf_types {
     struct pf_arena arena;
     struct pf_types_symbols symbols;
     struct pf_disassembler *disassembler;
-    struct pf_dwarf_file file, alternate;
-    uint64_t steps; /* that are left: what hostile files may cost */
+    struct pf_debug_module module;
     struct pf_types_unit *units;
     size_t unit_count, unit_capacity;
     struct pf_types_range *ranges; /* of units, ascending */
@@ -138,33 +138,22 @@ struct pf_types {
     struct pf_types_function *functions;
 };
 
-/* False: no steps are left, and what is read ends here. */
-static inline bool pf_types_step(struct pf_types *types)
-{
-    if (!types->steps)
-        return false;
-    types->steps--;
-    return true;
-}
-
 /* ---- types_units.c */
 
 /* False when out of memory. */
 bool pf_types_read_units(struct pf_types *types);
 /* The unit that has code at the address, and the DIE of the function; false: none has. */
-bool pf_types_unit_at(struct pf_types *types, uint64_t address, struct pf_types_unit **unit, Dwarf_Die *function);
+bool pf_types_unit_at(struct pf_types *types, uint64_t address, struct pf_types_unit **unit, struct pf_die *function);
 /* The DIE of the function of a unit at the address; NULL: there is none. */
-Dwarf_Die *pf_types_function_in(const struct pf_types_unit *unit, uint64_t address);
+const struct pf_die *pf_types_function_in(const struct pf_types_unit *unit, uint64_t address);
 /* The variable of a unit at the address, or the one with that name; NULL: it has none. */
 const struct pf_types_global *pf_types_global_at(const struct pf_types_unit *unit, uint64_t address);
 const struct pf_types_global *pf_types_global_named(const struct pf_types_unit *unit, const char *name);
-/* The address that a location consists of. */
-bool pf_types_address(Dwarf_Attribute *attribute, const Dwarf_Op *op, uint64_t *address);
 
 /* ---- types_members.c; a node is NULL when there is no type, or out of memory */
 
 /* Of a variable or member. */
-const struct pf_type_node *pf_types_type_of(struct pf_types *types, Dwarf_Die *die);
+const struct pf_type_node *pf_types_type_of(struct pf_types *types, const struct pf_die *die);
 /* What the function of a unit returns that begins at the address. */
 const struct pf_type_node *pf_types_result_of(struct pf_types *types, const struct pf_types_unit *unit,
                                               uint64_t address);

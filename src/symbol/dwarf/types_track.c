@@ -21,7 +21,7 @@ enum {
 /* A typedef is the same as the type that it stands for. */
 static bool is_same_type(const struct pf_type_node *a, const struct pf_type_node *b)
 {
-    return a == b || (a && b && a->real.addr == b->real.addr);
+    return a == b || (a && b && a->real.at == b->real.at);
 }
 
 /* Of what they point to. */

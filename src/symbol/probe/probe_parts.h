@@ -7,11 +7,11 @@
 #include <perfile/probe.h>
 
 #include "base/text.h"
-#include "symbol/dwarf/dies.h"
 #include "symbol/dwarf/dwarf_file.h"
 #include "symbol/elf_file.h"
 #include "symbol/find/find.h"
 #include "symbol/probe/definition.h"
+#include "symbol/probe/dies_libdw.h"
 #include "symbol/table.h"
 
 /* The file that probes are put into. */
