@@ -21,7 +21,6 @@ int pf_types_open(const struct pf_types_files *files, const struct pf_types_symb
     made->allocator = allocator;
     made->symbols = *symbols;
     made->disassembler = disassembler;
-    made->module = (struct pf_debug_module)PF_DEBUG_MODULE_CLOSED;
     pf_arena_open(&made->arena, allocator);
     pf_map_open(&made->nodes, allocator);
     pf_map_open(&made->by_start, allocator);
