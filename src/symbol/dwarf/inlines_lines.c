@@ -14,6 +14,7 @@ struct line_header {
     uint8_t offset_bytes;
     uint8_t instruction_bytes;
     uint8_t operations; /* of one instruction; not 1 on VLIW machines only */
+    bool is_statement;  /* rows are, unless the program says otherwise */
     int8_t line_base;
     uint8_t line_range;
     uint8_t opcode_base;
@@ -74,9 +75,9 @@ static char *append_path(char *at, const char *end, const char *before, const ch
     return at + length;
 }
 
-static uint32_t make_path(struct pf_line_files *files, const struct pf_line_file *file)
+static void make_path(const struct pf_line_files *files, const struct pf_line_file *file, char path[PF_LINE_PATH_BYTES])
 {
-    char path[8192], *at = path, *end = path + sizeof(path) - 1;
+    char *at = path, *end = path + PF_LINE_PATH_BYTES - 1;
     const char *directory = directory_of(files, file);
     bool in_compilation_directory = files->version < 5 || file->directory != 0;
     if (file->name[0] != '/') {
@@ -86,21 +87,34 @@ static uint32_t make_path(struct pf_line_files *files, const struct pf_line_file
     }
     at = append_path(at, end, path, file->name);
     *at = '\0';
-    return pf_builder_text(files->builder, path);
+}
+
+/* NULL: there is no such file, or it has no name. */
+static struct pf_line_file *file_of(const struct pf_line_files *files, uint64_t index)
+{
+    if (files->version < 5 && index-- == 0)
+        return NULL;
+    return index < files->file_count && files->files[index].name ? &files->files[index] : NULL;
+}
+
+bool pf_line_file_path(const struct pf_line_files *files, uint64_t index, char path[PF_LINE_PATH_BYTES])
+{
+    const struct pf_line_file *file = file_of(files, index);
+    if (file)
+        make_path(files, file, path);
+    return file;
 }
 
 uint32_t pf_line_files_path(struct pf_line_files *files, uint64_t index)
 {
-    if (files->version < 5 && index-- == 0)
-        return 0;
-    if (index >= files->file_count)
-        return 0;
-    struct pf_line_file *file = &files->files[index];
-    if (!file->has_text) {
-        file->text = file->name ? make_path(files, file) : 0;
+    char path[PF_LINE_PATH_BYTES];
+    struct pf_line_file *file = file_of(files, index);
+    if (file && !file->has_text) {
+        make_path(files, file, path);
+        file->text = pf_builder_text(files->builder, path);
         file->has_text = true;
     }
-    return file->text;
+    return file ? file->text : 0;
 }
 
 /* ---- headers -------------------------------------------------------------------------------------------------- */
@@ -240,7 +254,7 @@ static bool take_header(struct pf_cursor *c, const struct pf_line_sections *sect
     h->program = rest;
     h->instruction_bytes = pf_cursor_u8(c);
     h->operations = h->version >= 4 ? pf_cursor_u8(c) : 1;
-    pf_cursor_u8(c); /* default_is_stmt */
+    h->is_statement = pf_cursor_u8(c);
     h->line_base = (int8_t)pf_cursor_u8(c);
     h->line_range = pf_cursor_u8(c);
     h->opcode_base = pf_cursor_u8(c);
@@ -262,10 +276,8 @@ struct machine {
     struct pf_line_files *files;
     const struct line_header *header;
     uint32_t unit;
-    uint64_t address;
+    struct pf_line_state now;
     uint64_t operation; /* within the instruction, on VLIW machines */
-    uint64_t file;
-    uint64_t line;
     uint64_t column;
     uint32_t discriminator;
     size_t first_row; /* of the sequence */
@@ -276,32 +288,33 @@ struct machine {
 
 static void start_sequence(struct machine *m)
 {
-    m->address = m->operation = m->column = m->discriminator = 0;
-    m->file = m->line = 1;
+    m->now = (struct pf_line_state){.file = 1, .line = 1, .is_statement = m->header->is_statement};
+    m->operation = m->column = m->discriminator = 0;
     m->first_row = m->builder->row_count;
     m->dropped = false;
 }
 
 static uint32_t path_now(struct machine *m)
 {
-    if (m->path_of != m->file) {
-        m->path = pf_line_files_path(m->files, m->file);
-        m->path_of = m->file;
+    if (m->path_of != m->now.file) {
+        m->path = pf_line_files_path(m->files, m->now.file);
+        m->path_of = m->now.file;
     }
     return m->path;
 }
 
 /* Of rows at one address only the last one counts; a row that says the same as the one before says nothing. */
-static void add_row(struct machine *m)
+static void keep_row(struct machine *m)
 {
     struct pf_inlines_builder *b = m->builder;
     const uint32_t discriminator = b->detailed ? m->discriminator : 0;
     m->discriminator = 0;
     if (b->row_count == m->first_row)
-        m->dropped = !pf_builder_is_code(b, m->address);
+        m->dropped = !pf_builder_is_code(b, m->now.address);
     if (m->dropped || b->failed)
         return;
-    struct pf_built_row row = {m->address, {path_now(m), (uint32_t)m->line, (uint32_t)m->column}, discriminator};
+    struct pf_built_row row = {
+        m->now.address, {path_now(m), (uint32_t)m->now.line, (uint32_t)m->column}, discriminator};
     struct pf_built_row *last = b->row_count > m->first_row ? &b->rows[b->row_count - 1] : NULL;
     if (last && last->address >= row.address) {
         row.address = last->address;
@@ -316,13 +329,22 @@ static void add_row(struct machine *m)
         b->rows[b->row_count++] = row;
 }
 
-static void end_sequence(struct machine *m)
+static void add_row(struct machine *m)
+{
+    if (m->files->take)
+        m->files->take(m->files->context, &m->now);
+    else
+        keep_row(m);
+    m->now.ends_prologue = false;
+}
+
+static void keep_sequence(struct machine *m)
 {
     struct pf_inlines_builder *b = m->builder;
     size_t count = b->row_count - m->first_row;
-    if (count && m->address > b->rows[m->first_row].address && !b->failed) {
+    if (count && m->now.address > b->rows[m->first_row].address && !b->failed) {
         struct pf_claim claim = {.low = b->rows[m->first_row].address,
-                                 .high = m->address,
+                                 .high = m->now.address,
                                  .priority = (uint64_t)(UINT32_MAX - m->unit) << 32 | (uint32_t)~b->span_count,
                                  .owner = (uint32_t)b->span_count};
         if (!pf_grow(b->allocator, &b->spans, &b->span_capacity, b->span_count + 1, sizeof(*b->spans))) {
@@ -334,6 +356,15 @@ static void end_sequence(struct machine *m)
     } else {
         b->row_count = m->first_row;
     }
+}
+
+static void end_sequence(struct machine *m)
+{
+    m->now.ends_sequence = true;
+    if (m->files->take)
+        m->files->take(m->files->context, &m->now);
+    else
+        keep_sequence(m);
     start_sequence(m);
 }
 
@@ -341,10 +372,10 @@ static void advance(struct machine *m, uint64_t operations)
 {
     const struct line_header *h = m->header;
     if (h->operations <= 1) {
-        m->address += operations * h->instruction_bytes;
+        m->now.address += operations * h->instruction_bytes;
         return;
     }
-    m->address += h->instruction_bytes * ((m->operation + operations) / h->operations);
+    m->now.address += h->instruction_bytes * ((m->operation + operations) / h->operations);
     m->operation = (m->operation + operations) % h->operations;
 }
 
@@ -365,7 +396,7 @@ static void run_extended(struct machine *m, struct pf_cursor *c)
     if (opcode == DW_LNE_end_sequence) {
         end_sequence(m);
     } else if (opcode == DW_LNE_set_address) {
-        m->address = bytes == 9 ? pf_cursor_u64(&body) : bytes == 5 ? pf_cursor_u32(&body) : 0;
+        m->now.address = bytes == 9 ? pf_cursor_u64(&body) : bytes == 5 ? pf_cursor_u32(&body) : 0;
         m->operation = 0;
     } else if (opcode == DW_LNE_set_discriminator) {
         m->discriminator = (uint32_t)pf_cursor_leb(&body, false);
@@ -386,19 +417,25 @@ static void run_standard(struct machine *m, struct pf_cursor *c, uint8_t opcode)
         advance(m, pf_cursor_leb(c, false));
         break;
     case DW_LNS_advance_line:
-        m->line += (uint64_t)(int64_t)pf_cursor_leb(c, true);
+        m->now.line += (uint64_t)(int64_t)pf_cursor_leb(c, true);
         break;
     case DW_LNS_set_file:
-        m->file = pf_cursor_leb(c, false);
+        m->now.file = pf_cursor_leb(c, false);
         break;
     case DW_LNS_set_column:
         m->column = pf_cursor_leb(c, false);
+        break;
+    case DW_LNS_negate_stmt:
+        m->now.is_statement = !m->now.is_statement;
+        break;
+    case DW_LNS_set_prologue_end:
+        m->now.ends_prologue = true;
         break;
     case DW_LNS_const_add_pc:
         advance_special(m, 255);
         break;
     case DW_LNS_fixed_advance_pc:
-        m->address += pf_cursor_u16(c);
+        m->now.address += pf_cursor_u16(c);
         m->operation = 0;
         break;
     default:
@@ -416,7 +453,8 @@ static void run_program(struct machine *m)
         if (opcode >= m->header->opcode_base) {
             advance_special(m, opcode);
             if (m->header->line_range)
-                m->line += (uint64_t)(m->header->line_base + (opcode - m->header->opcode_base) % m->header->line_range);
+                m->now.line +=
+                    (uint64_t)(m->header->line_base + (opcode - m->header->opcode_base) % m->header->line_range);
             add_row(m);
         } else if (opcode == 0) {
             run_extended(m, &c);

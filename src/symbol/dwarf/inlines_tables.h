@@ -196,9 +196,18 @@ struct pf_line_file {
     bool has_text;
 };
 
+/* A row as the program of a table makes it. */
+struct pf_line_state {
+    uint64_t address;
+    uint64_t file, line;
+    bool is_statement, ends_prologue, ends_sequence;
+};
+
 /* The files of one line table. */
 struct pf_line_files {
     struct pf_inlines_builder *builder;
+    void (*take)(void *context, const struct pf_line_state *row); /* NULL: rows go into the builder */
+    void *context;
     const char *compilation_directory; /* or NULL */
     uint16_t version;
     const char **directories;
@@ -207,8 +216,12 @@ struct pf_line_files {
     size_t file_count, file_capacity;
 };
 
+enum { PF_LINE_PATH_BYTES = 8192 };
+
 void pf_line_files_close(struct pf_line_files *files);
-/* Offset in the text of the path of file number `index`, as call_file and the line table count; 0: no such file. */
+/* The path of file number `index`, as call_file and the line table count; false: there is no such file. */
+bool pf_line_file_path(const struct pf_line_files *files, uint64_t index, char path[PF_LINE_PATH_BYTES]);
+/* The same as an offset in the text of the builder; 0: no such file. */
 uint32_t pf_line_files_path(struct pf_line_files *files, uint64_t index);
 /*
  * Reads the files of the line table at `offset`, and with `with_rows` its rows into the builder. Rows of a lower unit

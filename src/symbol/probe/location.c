@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* From the location of a variable in DWARF to what a probe of the kernel can read. */
-#include <dwarf.h>
 #include <elf.h>
-
-#include "base/bytes.h"
+#include "symbol/dwarf/names.h"
 #include "symbol/probe/probe_parts.h"
 
 /* The kernel's names of registers, by their number in DWARF. */
@@ -72,40 +70,39 @@ static const char *use_memory(unsigned machine, uint64_t number, int64_t offset,
     return why || pf_probe_dereference(location, offset) ? why : too_deep;
 }
 
-static const char *use_frame(unsigned machine, const Dwarf_Op *op, const struct pf_probe_frame *frame,
-                             struct pf_probe_location *location)
+static const char *use_frame(const struct pf_probe_target *target, const struct pf_unit *unit, int64_t offset,
+                             const struct pf_probe_frame *frame, struct pf_probe_location *location)
 {
-    const char *why = computed;
-    if (!frame || !frame->base || !frame->count)
+    if (!frame || !frame->is_known)
         return "the frame of its function is not known";
-    why = pf_probe_locate(machine, frame->base, frame->count, NULL, location);
+    const char *why = frame->is_register
+                          ? use_memory(target->elf.header.e_machine, frame->number, frame->offset, location)
+                          : pf_probe_locate(target, unit, frame->expression, NULL, location);
     if (why)
         return why;
     if (!location->count && !pf_probe_dereference(location, 0)) /* a register holds the address of the frame */
         return too_deep;
-    pf_probe_move(location, (int64_t)op->number);
+    pf_probe_move(location, offset);
     return NULL;
 }
 
 /* The first operation: what the location starts from. */
-static const char *start(unsigned machine, const Dwarf_Op *op, const struct pf_probe_frame *frame,
+static const char *start(const struct pf_probe_target *target, const struct pf_unit *unit,
+                         const struct pf_operation *op, const struct pf_probe_frame *frame,
                          struct pf_probe_location *location)
 {
-    if (op->atom == DW_OP_addr) {
-        location->address = op->number;
+    const unsigned machine = target->elf.header.e_machine;
+    uint64_t number;
+    int64_t offset;
+    if (pf_operation_address(unit, op, &location->address))
         return pf_probe_dereference(location, 0) ? NULL : too_deep;
-    }
-    if (op->atom == DW_OP_fbreg)
-        return use_frame(machine, op, frame, location);
-    if (op->atom >= DW_OP_reg0 && op->atom <= DW_OP_reg31)
-        return use_register(machine, (uint64_t)op->atom - DW_OP_reg0, location);
-    if (op->atom == DW_OP_regx)
-        return use_register(machine, op->number, location);
-    if (op->atom >= DW_OP_breg0 && op->atom <= DW_OP_breg31)
-        return use_memory(machine, (uint64_t)op->atom - DW_OP_breg0, (int64_t)op->number, location);
-    if (op->atom == DW_OP_bregx)
-        return use_memory(machine, op->number, (int64_t)op->number2, location);
-    return op->atom == DW_OP_piece ? "it has been optimized out" : computed;
+    if (op->code == DW_OP_fbreg)
+        return use_frame(target, unit, (int64_t)op->numbers[0], frame, location);
+    if (pf_operation_register(op, &number))
+        return use_register(machine, number, location);
+    if (pf_operation_based(op, &number, &offset))
+        return use_memory(machine, number, offset, location);
+    return op->code == DW_OP_piece ? "it has been optimized out" : computed;
 }
 
 /* A value instead of its address: only what a register or memory holds as it is. */
@@ -117,25 +114,28 @@ static const char *use_value(struct pf_probe_location *location)
     return NULL;
 }
 
-static const char *step(const Dwarf_Op *op, bool is_last, struct pf_probe_location *location)
+static const char *step(const struct pf_operation *op, bool is_last, struct pf_probe_location *location)
 {
-    if (op->atom == DW_OP_plus_uconst && location->count && op->number <= INT32_MAX) {
-        pf_probe_move(location, (int64_t)op->number);
+    if (op->code == DW_OP_plus_uconst && location->count && op->numbers[0] <= INT32_MAX) {
+        pf_probe_move(location, (int64_t)op->numbers[0]);
         return NULL;
     }
-    if (op->atom == DW_OP_deref && location->count)
+    if (op->code == DW_OP_deref && location->count)
         return pf_probe_dereference(location, 0) ? NULL : too_deep;
-    return op->atom == DW_OP_stack_value && is_last ? use_value(location) : computed;
+    return op->code == DW_OP_stack_value && is_last ? use_value(location) : computed;
 }
 
-const char *pf_probe_locate(unsigned machine, const Dwarf_Op *ops, size_t count, const struct pf_probe_frame *frame,
+const char *pf_probe_locate(const struct pf_probe_target *target, const struct pf_unit *unit,
+                            struct pf_section expression, const struct pf_probe_frame *frame,
                             struct pf_probe_location *location)
 {
+    struct pf_operations operations = pf_operations_of(unit, expression);
+    struct pf_operation op;
     *location = (struct pf_probe_location){0};
-    if (!count)
+    if (!expression.bytes)
         return "it has been optimized out";
-    const char *why = start(machine, &ops[0], frame, location);
-    for (size_t i = 1; i < count && !why; i++)
-        why = step(&ops[i], i + 1 == count, location);
-    return why;
+    const char *why = pf_next_operation(&operations, &op) ? start(target, unit, &op, frame, location) : computed;
+    while (!why && pf_next_operation(&operations, &op))
+        why = step(&op, !pf_cursor_left(&operations.c), location);
+    return why ? why : operations.c.failed ? computed : NULL;
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* The addresses that a definition means: of functions, inlined functions and lines. */
-#include <dwarf.h>
 #include <inttypes.h>
 #include <string.h>
 
 #include "base/locale.h"
+#include "symbol/dwarf/names.h"
 #include "symbol/probe/probe_parts.h"
 
 struct search {
@@ -13,11 +13,11 @@ struct search {
     const struct pf_probe_point *point;
     int (*take)(void *context, struct pf_probe_site *site);
     void *context;
-    Dwarf_Die unit;
-    Dwarf_Die function; /* that was found by its name */
-    const char *file;   /* where the line is */
-    int line;           /* absolute */
-    Dwarf_Addr *taken;  /* addresses so far */
+    struct pf_probe_unit *unit;
+    struct pf_die function; /* that was found by its name */
+    const char *file;       /* where the line is */
+    int line;               /* absolute */
+    uint64_t *taken;        /* addresses so far */
     size_t taken_count, taken_capacity;
     size_t shared;  /* lines at addresses that belong to other lines */
     size_t skipped; /* inlined copies that are not wanted */
@@ -28,7 +28,7 @@ struct search {
 
 /* ---- what is taken ----------------------------------------------------------------------------------------------- */
 
-static bool is_taken(struct search *s, Dwarf_Addr address)
+static bool is_taken(struct search *s, uint64_t address)
 {
     for (size_t i = 0; i < s->taken_count; i++)
         if (s->taken[i] == address)
@@ -57,71 +57,56 @@ static void take(struct search *s, struct pf_probe_site *site)
 /* The function among those at the address, from the outermost to the innermost one, that the line is in. */
 static bool find_scope(struct search *s, struct pf_probe_site *site)
 {
-    int nearest = INT32_MAX, line;
-    Dwarf_Die at;
-    if (!pf_probe_function_at(s->target, &s->unit, site->address, &site->function))
+    int nearest = INT32_MAX;
+    struct pf_probe_line line;
+    struct pf_die at;
+    if (!pf_probe_function_at(s->target, s->unit, site->address, &site->function))
         return false;
     at = site->scope = site->function;
     do {
-        const char *name = dwarf_diename(&at);
+        const char *name = pf_die_text(&at, DW_AT_name);
         if (s->point->function && name && pf_glob_matches(s->point->function, name, false)) {
             site->scope = at;
             return true;
         }
-        if (pf_probe_is_file(pf_probe_decl_file(&at), s->file) && dwarf_decl_line(&at, &line) == 0 && line <= s->line &&
-            s->line - line < nearest) {
-            nearest = s->line - line;
+        if (pf_probe_declared(s->target, &at, &line) && pf_probe_is_file(line.file, s->file) && line.line <= s->line &&
+            s->line - line.line < nearest) {
+            nearest = s->line - line.line;
             site->scope = at;
         }
     } while (pf_probe_inlined_at(s->target, &at, site->address, &at));
     return true;
 }
 
-static void take_line(struct search *s, const struct pf_probe_rows *rows, Dwarf_Addr address)
+static bool is_line(const struct search *s, const struct pf_probe_line *line)
+{
+    return line->line == s->line && pf_probe_is_file(line->file, s->file);
+}
+
+static void take_line(struct search *s, uint64_t address)
 {
     struct pf_probe_site site = {.address = address, .unit = s->unit};
-    struct pf_probe_row row;
-    if (pf_probe_line_at(s->target, rows, address, &row) &&
-        (row.line != s->line || !pf_probe_is_file(row.file, s->file))) {
+    struct pf_probe_line line;
+    if (pf_probe_line_at(s->target, s->unit, address, &line) && !is_line(s, &line)) {
         s->shared++;
-        s->instead = row.line;
-        return;
-    }
-    if (find_scope(s, &site))
+        s->instead = line.line;
+    } else if (find_scope(s, &site)) {
         take(s, &site);
+    }
 }
 
 /* Lines that no statement has: where functions are defined, and where others are inlined. */
-struct call_search {
-    struct search *search;
-    struct pf_probe_rows rows;
-};
-
-static bool is_called_at(struct search *s, Dwarf_Die *die)
+static enum pf_walk look_at_call(void *context, const struct pf_die *die)
 {
-    Dwarf_Attribute attribute;
-    Dwarf_Word file, line;
-    Dwarf_Files *files;
-    size_t count;
-    if (!dwarf_attr(die, DW_AT_call_line, &attribute) || dwarf_formudata(&attribute, &line) != 0 ||
-        line != (Dwarf_Word)s->line || !dwarf_attr(die, DW_AT_call_file, &attribute) ||
-        dwarf_formudata(&attribute, &file) != 0 || dwarf_getsrcfiles(&s->unit, &files, &count) != 0)
-        return false;
-    return pf_probe_is_file(dwarf_filesrc(files, file, NULL, NULL), s->file);
-}
-
-static enum pf_walk look_at_call(void *context, Dwarf_Die *die)
-{
-    struct call_search *c = context;
-    struct search *s = c->search;
-    const int tag = dwarf_tag(die);
-    Dwarf_Addr address;
-    int line;
+    struct search *s = context;
+    const uint32_t tag = pf_die_tag(die);
+    uint64_t address;
+    struct pf_probe_line line;
     const bool is_function = tag == DW_TAG_subprogram, is_call = tag == DW_TAG_inlined_subroutine;
-    const bool is_defined = (is_function || is_call) && dwarf_decl_line(die, &line) == 0 && line == s->line &&
-                            pf_probe_is_file(pf_probe_decl_file(die), s->file);
-    if ((is_defined || (is_call && is_called_at(s, die))) && pf_probe_entry(die, &address))
-        take_line(s, &c->rows, address);
+    const bool is_defined = (is_function || is_call) && pf_probe_declared(s->target, die, &line) && is_line(s, &line);
+    if ((is_defined || (is_call && pf_probe_called(s->target, die, &line) && is_line(s, &line))) &&
+        pf_probe_entry(die, &address))
+        take_line(s, address);
     if (s->result)
         return PF_WALK_END;
     return is_function || is_call || tag == DW_TAG_lexical_block || tag == DW_TAG_namespace ? PF_WALK_INTO
@@ -130,24 +115,23 @@ static enum pf_walk look_at_call(void *context, Dwarf_Die *die)
 
 static void search_line(struct search *s)
 {
-    struct call_search calls = {.search = s};
-    struct pf_probe_row row;
-    if (!pf_probe_rows_of(&s->unit, &calls.rows))
+    struct pf_probe_lines *lines = pf_probe_lines_of(s->target, s->unit->top.unit);
+    if (!lines)
         return;
-    for (size_t i = 0; i < calls.rows.count && !s->result && pf_probe_step(s->target); i++)
-        if (pf_probe_read_row(&calls.rows, i, &row) && row.line == s->line && row.is_statement &&
-            pf_probe_is_file(row.file, s->file))
-            take_line(s, &calls.rows, row.address);
-    pf_probe_walk(s->target, &s->unit, look_at_call, &calls);
+    for (size_t i = 0; i < lines->count && !s->result && pf_probe_step(s->target); i++) {
+        const struct pf_probe_row *row = &lines->rows[i];
+        if (row->line == s->line && row->is_statement && pf_probe_is_file(pf_probe_file(lines, row->file), s->file))
+            take_line(s, row->address);
+    }
+    pf_probe_walk(s->target, &s->unit->top, look_at_call, s);
 }
 
 /* ---- functions --------------------------------------------------------------------------------------------------- */
 
 /* Compilers note the options that they were called with; without them code is as it is without optimization. */
-static bool is_optimized(Dwarf_Die *unit)
+static bool is_optimized(const struct pf_die *unit)
 {
-    Dwarf_Attribute attribute;
-    const char *producer = dwarf_attr(unit, DW_AT_producer, &attribute) ? dwarf_formstring(&attribute) : NULL;
+    const char *producer = pf_die_text(unit, DW_AT_producer);
     const char *level = producer ? strstr(producer, " -O") : NULL;
     return level && level[3] != '0';
 }
@@ -166,42 +150,40 @@ static bool reads_variables(const struct pf_probe_definition *definition)
  * Unoptimized functions first store their parameters where the debug info says that they are. Some compilers mark where
  * that ends; else it is where the second row begins.
  */
-static Dwarf_Addr after_prologue(struct search *s, Dwarf_Die *function, Dwarf_Addr entry)
+static uint64_t after_prologue(struct search *s, const struct pf_die *function, uint64_t entry)
 {
-    struct pf_probe_rows rows;
-    struct pf_probe_row row;
-    Dwarf_Addr end;
-    if (!pf_probe_rows_of(&s->unit, &rows) || dwarf_highpc(function, &end) != 0)
+    const struct pf_probe_lines *lines = pf_probe_lines_of(s->target, s->unit->top.unit);
+    uint64_t low, end, second = entry;
+    if (!lines || !pf_probe_bounds(function, &low, &end))
         return entry;
-    const size_t first = pf_probe_find_row(&rows, entry);
-    Dwarf_Addr second = entry;
-    for (size_t i = first + 1; i < rows.count && pf_probe_read_row(&rows, i, &row) && row.address < end; i++) {
-        second = i == first + 1 ? row.address : second;
-        if (row.ends_prologue)
-            return row.address;
+    const size_t first = pf_probe_find_row(lines, entry);
+    for (size_t i = first + 1; i < lines->count && lines->rows[i].address < end; i++) {
+        second = i == first + 1 ? lines->rows[i].address : second;
+        if (lines->rows[i].ends_prologue)
+            return lines->rows[i].address;
     }
     return second;
 }
 
-static void take_function(struct search *s, Dwarf_Die *function)
+static void take_function(struct search *s, const struct pf_die *function)
 {
     struct pf_probe_site site = {.unit = s->unit, .function = *function, .scope = *function};
-    Dwarf_Addr high;
+    uint64_t low, high;
     if (!pf_probe_entry(function, &site.address))
         return;
-    if (s->point->offset && dwarf_highpc(function, &high) == 0 && s->point->offset >= high - site.address) {
+    if (s->point->offset && pf_probe_bounds(function, &low, &high) && s->point->offset >= high - site.address) {
         s->result = pf_probe_fail(s->target, PERFILE_ERROR_ARGUMENT, "%.200s: the function has %" PRIu64 " bytes",
                                   s->point->text, high - site.address);
         return;
     }
     if (!s->point->has_offset && !s->point->is_return && s->target->options->file && reads_variables(s->definition) &&
-        !is_optimized(&s->unit))
+        !is_optimized(&s->unit->top))
         site.address = after_prologue(s, function, site.address);
     site.address += s->point->offset;
     take(s, &site);
 }
 
-static void take_inlined(struct search *s, Dwarf_Die *inlined)
+static void take_inlined(struct search *s, const struct pf_die *inlined)
 {
     struct pf_probe_site site = {.unit = s->unit, .scope = *inlined};
     if (s->point->is_return || s->target->options->no_inlines) {
@@ -211,20 +193,17 @@ static void take_inlined(struct search *s, Dwarf_Die *inlined)
     if (!pf_probe_entry(inlined, &site.address))
         return;
     site.address += s->point->offset;
-    if (pf_probe_function_at(s->target, &s->unit, site.address, &site.function))
+    if (pf_probe_function_at(s->target, s->unit, site.address, &site.function))
         take(s, &site);
 }
 
 /* Its copies, in this unit. */
-static enum pf_walk look_at_copy(void *context, Dwarf_Die *die)
+static enum pf_walk look_at_copy(void *context, const struct pf_die *die)
 {
     struct search *s = context;
-    const int tag = dwarf_tag(die);
-    Dwarf_Attribute attribute;
-    Dwarf_Die origin;
+    const uint32_t tag = pf_die_tag(die);
     const bool is_code = tag == DW_TAG_subprogram || tag == DW_TAG_inlined_subroutine;
-    if (is_code && dwarf_attr(die, DW_AT_abstract_origin, &attribute) && dwarf_formref_die(&attribute, &origin) &&
-        origin.addr == s->function.addr) {
+    if (is_code && pf_probe_is_copy(die, &s->function)) {
         if (tag == DW_TAG_subprogram)
             take_function(s, die);
         else
@@ -236,62 +215,60 @@ static enum pf_walk look_at_copy(void *context, Dwarf_Die *die)
                                                                                                      : PF_WALK_SKIP;
 }
 
-static bool is_inline(Dwarf_Die *function)
+static bool is_inline(const struct pf_die *function)
 {
-    Dwarf_Attribute attribute;
-    Dwarf_Word value;
-    return dwarf_attr_integrate(function, DW_AT_inline, &attribute) && dwarf_formudata(&attribute, &value) == 0 &&
+    uint64_t value;
+    return pf_die_number(function, DW_AT_inline, &value) &&
            (value == DW_INL_inlined || value == DW_INL_declared_inlined);
 }
 
-static bool is_meant(const struct search *s, Dwarf_Die *die)
+static bool is_meant(const struct search *s, const struct pf_die *die)
 {
-    Dwarf_Attribute attribute;
-    const char *name = dwarf_diename(die);
-    const char *linkage =
-        dwarf_attr_integrate(die, DW_AT_linkage_name, &attribute) ? dwarf_formstring(&attribute) : NULL;
-    if ((!name || !pf_glob_matches(s->point->function, name, false)) &&
-        (!linkage || !pf_glob_matches(s->point->function, linkage, false)))
-        return false;
-    return !s->point->file || pf_probe_is_file(pf_probe_decl_file(die), s->point->file);
+    const char *names[] = {pf_die_text(die, DW_AT_name), pf_die_text(die, DW_AT_linkage_name)};
+    struct pf_probe_line line;
+    bool is_named = false;
+    for (size_t i = 0; i < PF_COUNT(names); i++)
+        is_named = is_named || (names[i] && pf_glob_matches(s->point->function, names[i], false));
+    return is_named && (!s->point->file ||
+                        (pf_probe_declared(s->target, die, &line) && pf_probe_is_file(line.file, s->point->file)));
 }
 
-static int search_line_of_unit(void *context, Dwarf_Die *unit)
+static int search_line_of_unit(void *context, struct pf_probe_unit *unit)
 {
     struct search *s = context;
-    s->unit = *unit;
+    s->unit = unit;
     search_line(s);
     return s->result;
 }
 
-static int search_copies_of_unit(void *context, Dwarf_Die *unit)
+static int search_copies_of_unit(void *context, struct pf_probe_unit *unit)
 {
     struct search *s = context;
-    s->unit = *unit;
-    pf_probe_walk(s->target, unit, look_at_copy, s);
+    s->unit = unit;
+    pf_probe_walk(s->target, &unit->top, look_at_copy, s);
     return s->result;
 }
 
 /* In the unit of the function; link-time optimization puts its code into other ones. */
-static void search_units(struct search *s, int (*visit)(void *context, Dwarf_Die *unit))
+static void search_units(struct search *s, int (*visit)(void *context, struct pf_probe_unit *unit))
 {
-    Dwarf_Die unit = s->unit;
+    struct pf_probe_unit *unit = s->unit;
     const uint64_t before = s->count + s->shared;
-    if (!visit(s, &unit) && s->count + s->shared == before)
+    if (!visit(s, unit) && s->count + s->shared == before)
         pf_probe_units(s->target, visit, s);
     s->unit = unit;
 }
 
-static void search_function(struct search *s, Dwarf_Die *die)
+static void search_function(struct search *s, const struct pf_die *die)
 {
-    Dwarf_Addr entry;
-    int line;
+    uint64_t entry;
+    struct pf_probe_line line;
     s->function = *die;
     if (s->point->has_line && s->point->line) {
-        if (dwarf_decl_line(die, &line) != 0 || !(s->file = pf_probe_decl_file(die)) ||
-            s->point->line > INT32_MAX - line)
+        if (!pf_probe_declared(s->target, die, &line) || s->point->line > INT32_MAX - line.line)
             return;
-        s->line = line + (int)s->point->line;
+        s->file = line.file;
+        s->line = line.line + (int)s->point->line;
         search_units(s, search_line_of_unit);
     } else if (is_inline(die) || !pf_probe_entry(die, &entry)) {
         search_units(s, search_copies_of_unit);
@@ -300,12 +277,12 @@ static void search_function(struct search *s, Dwarf_Die *die)
     }
 }
 
-static enum pf_walk look_for_function(void *context, Dwarf_Die *die)
+static enum pf_walk look_for_function(void *context, const struct pf_die *die)
 {
     struct search *s = context;
-    const int tag = dwarf_tag(die);
-    if (tag == DW_TAG_subprogram && !dwarf_hasattr(die, DW_AT_declaration) &&
-        !dwarf_hasattr(die, DW_AT_abstract_origin) && is_meant(s, die))
+    const uint32_t tag = pf_die_tag(die);
+    if (tag == DW_TAG_subprogram && !pf_die_has(die, DW_AT_declaration) && !pf_die_has(die, DW_AT_abstract_origin) &&
+        is_meant(s, die))
         search_function(s, die);
     if (s->result)
         return PF_WALK_END;
@@ -316,12 +293,12 @@ static enum pf_walk look_for_function(void *context, Dwarf_Die *die)
 
 /* ---- all units --------------------------------------------------------------------------------------------------- */
 
-static int search_unit(void *context, Dwarf_Die *unit)
+static int search_unit(void *context, struct pf_probe_unit *unit)
 {
     struct search *s = context;
-    s->unit = *unit;
+    s->unit = unit;
     if (s->point->function) {
-        pf_probe_walk(s->target, unit, look_for_function, s);
+        pf_probe_walk(s->target, &unit->top, look_for_function, s);
     } else {
         s->file = s->point->file;
         s->line = (int)s->point->line;

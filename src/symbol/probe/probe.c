@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* The files that probes are put into, and the public functions. */
-#include <dwarf.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "base/error.h"
 #include "base/locale.h"
 #include "base/sized.h"
+#include "symbol/dwarf/names.h"
 #include "symbol/machine.h"
 #include "symbol/probe/probe_parts.h"
 #include "symbol/table_elf.h"
@@ -77,7 +76,7 @@ bool pf_probe_grow(struct pf_probe_target *target, void *items, size_t *capacity
 
 bool pf_probe_has_debug(const struct pf_probe_target *target)
 {
-    return target->debug.dwarf;
+    return target->units;
 }
 
 int pf_probe_no_debug(struct pf_probe_target *target)
@@ -90,40 +89,48 @@ int pf_probe_no_debug(struct pf_probe_target *target)
 
 /* ---- opening ----------------------------------------------------------------------------------------------------- */
 
-static int find_debug(struct pf_probe_target *target, const struct pf_find_options *find)
+/* The debug info of the file itself, or of the one that was found for it. */
+static int open_debug(struct pf_probe_target *target, const struct pf_find_options *find)
 {
     uint8_t id[20];
     const size_t bytes = pf_elf_note_build_id(&target->elf, id);
     int result = pf_find_binary(find, target->path, id, bytes, &target->found);
-    if (result == 0 && pf_dwarf_file_open(&target->debug, target->path, NULL) < 0) {
-        pf_dwarf_file_close(&target->debug);
-        if (target->found.debug_path && pf_dwarf_file_open(&target->debug, target->found.debug_path, NULL) < 0)
-            pf_dwarf_file_close(&target->debug);
+    const char *paths[] = {target->path, target->found.debug_path};
+    for (size_t i = 0; result == 0 && i < PF_COUNT(paths) && paths[i] && !target->units; i++) {
+        const struct pf_debug *debug = &target->debug.file.debug;
+        pf_debug_module_close(&target->debug);
+        if (pf_debug_module_open(&target->debug, paths[i], target->found.alternate_path, target->allocator, NULL) ==
+                0 &&
+            debug->sections[PF_DEBUG_INFO].bytes)
+            target->units = pf_arena_new(&target->arena, (debug->info_count + 1) * sizeof(*target->units));
     }
-    if (target->debug.dwarf && target->found.alternate_path &&
-        (pf_dwarf_file_open(&target->alternate, target->found.alternate_path, NULL) < 0 ||
-         !pf_dwarf_file_use_alternate(&target->debug, &target->alternate)))
-        pf_dwarf_file_close(&target->alternate);
     return result;
+}
+
+/* What hostile files may cost. */
+static void set_limits(struct pf_probe_target *target)
+{
+    const struct pf_debug *debug = &target->debug.file.debug;
+    target->steps = 256 * target->debug.file.identity.bytes + (4 << 20);
+    target->reader.allocator = target->allocator;
+    target->reader.steps = debug->sections[PF_DEBUG_LINE].bytes;
+    if (debug->alternate)
+        target->reader.steps += debug->alternate->sections[PF_DEBUG_LINE].bytes;
 }
 
 /* A program, a library, or the kernel as an ELF file. */
 static int open_elf(struct pf_probe_target *target, const struct pf_find_options *find)
 {
-    struct stat about;
     int result = pf_elf_open(&target->elf, target->path, target->allocator, target->error);
     if (result == PERFILE_ERROR_FORMAT)
         return pf_probe_fail(target, result, "%.200s is not a program or library (ELF)", target->path);
     if (result < 0)
         return result;
     target->has_elf = true;
-    result = find_debug(target, find);
+    result = open_debug(target, find);
     if (result < 0)
         return pf_probe_no_memory(target);
-    if (target->debug.dwarf && pf_dwarf_file_open_elf(&target->code, target->path, NULL) == 0)
-        target->frames = dwarf_getcfi_elf(target->code.elf);
-    target->steps = target->debug.dwarf && fstat(target->debug.fd, &about) == 0 ? 64 * (uint64_t)about.st_size : 0;
-    target->steps += 1 << 20;
+    set_limits(target);
     return pf_symbol_table_from_elf(target->path, target->found.debug_path, target->allocator, &target->table,
                                     target->error);
 }
@@ -160,12 +167,9 @@ static int open_kernel(struct pf_probe_target *target, const struct pf_find_opti
 
 static void close_target(struct pf_probe_target *target)
 {
-    free(target->frame);
-    if (target->frames)
-        dwarf_cfi_end(target->frames);
-    pf_dwarf_file_close(&target->code);
-    pf_dwarf_file_close(&target->debug);
-    pf_dwarf_file_close(&target->alternate);
+    pf_cfi_close(target->frames);
+    pf_probe_close_lines(target);
+    pf_debug_module_close(&target->debug);
     pf_symbol_table_close(target->table);
     if (target->has_elf)
         pf_elf_close(&target->elf);
@@ -177,18 +181,11 @@ static void close_target(struct pf_probe_target *target)
 static int open_and_run(struct pf_probe_target *target, int (*run)(void *context, struct pf_probe_target *target),
                         void *context)
 {
-    jmp_buf here;
-    if (setjmp(here) != 0) {
-        pf_dwarf_way_out(NULL);
-        return pf_probe_no_memory(target);
-    }
-    pf_dwarf_way_out(&here);
     struct pf_find_options find = pf_find_options_of(target->options->symbols, target->allocator);
     int result = target->path ? open_elf(target, &find) : open_kernel(target, &find);
     if (result == 0)
         result = run(context, target);
-    pf_dwarf_way_out(NULL);
-    return result;
+    return result == 0 && pf_memory_was_short(target->allocator) ? pf_probe_no_memory(target) : result;
 }
 
 int pf_probe_with_target(const struct perfile_probe_options *options,
@@ -210,15 +207,11 @@ int pf_probe_with_target(const struct perfile_probe_options *options,
         .allocator = &watch.allocator,
         .error = error,
         .path = all.file,
-        .code = PF_DWARF_FILE_CLOSED,
-        .debug = PF_DWARF_FILE_CLOSED,
-        .alternate = PF_DWARF_FILE_CLOSED,
     };
+    pf_map_open(&target.table_numbers, target.allocator);
     pf_arena_open(&target.arena, target.allocator);
     result = pf_text_open(&target.text_out, target.allocator, NULL, NULL) < 0 ? pf_probe_no_memory(&target)
                                                                               : open_and_run(&target, run, context);
-    if (result == 0 && pf_memory_was_short(target.allocator))
-        result = pf_probe_no_memory(&target);
     close_target(&target);
     return result;
 }
@@ -357,7 +350,7 @@ static int take_site(void *context, struct pf_probe_site *site)
 {
     struct defining *d = context;
     const struct pf_symbol *symbol = pf_symbol_table_find(d->target->table, site->address);
-    const char *name = dwarf_diename(&site->scope);
+    const char *name = pf_die_text(&site->scope, DW_AT_name);
     d->target->text_out.used = 0;
     const int result = pf_probe_put_arguments(d->target, &d->definition, site, &d->target->text_out);
     if (result < 0)
@@ -619,26 +612,35 @@ struct describing {
     size_t capacity, used;
 };
 
+/* The line of the last row at an address, which is not the end of a sequence; 0: none. */
+static int line_of_row(struct pf_probe_target *target, const struct pf_probe_unit *unit, uint64_t address)
+{
+    const struct pf_probe_lines *lines = pf_probe_lines_of(target, unit->top.unit);
+    const size_t after = lines ? pf_probe_find_row(lines, address + 1) : 0;
+    const struct pf_probe_row *row = after ? &lines->rows[after - 1] : NULL;
+    return row && row->address == address && !row->ends_sequence ? row->line : 0;
+}
+
 /* The function, how far into it, and its file; a line where the address begins one. */
 static void describe_source(struct describing *d, struct pf_probe_target *target, uint64_t address)
 {
-    Dwarf_Die unit, function;
-    Dwarf_Addr entry, line_address;
-    int first, number;
+    struct pf_probe_unit *unit;
+    struct pf_die function;
+    struct pf_probe_line first;
+    uint64_t entry;
     if (!pf_probe_has_debug(target) || !pf_probe_unit_at(target, address, &unit, &function) ||
-        !pf_probe_entry(&function, &entry))
+        !pf_probe_entry(&function, &entry) || !pf_probe_declared(target, &function, &first))
         return;
-    const char *name = dwarf_diename(&function), *file = pf_probe_decl_file(&function);
-    Dwarf_Line *line = dwarf_getsrc_die(&unit, address);
-    if (!name || !file)
-        return;
+    const char *name = pf_die_text(&function, DW_AT_name);
+    const int line = line_of_row(target, unit, address);
     char at[32] = "";
-    if (address != entry && line && dwarf_lineaddr(line, &line_address) == 0 && line_address == address &&
-        dwarf_lineno(line, &number) == 0 && dwarf_decl_line(&function, &first) == 0 && number > first)
-        snprintf(at, sizeof(at), ":%d", number - first);
+    if (!name)
+        return;
+    if (address != entry && line > first.line)
+        snprintf(at, sizeof(at), ":%d", line - first.line);
     else if (address != entry)
         snprintf(at, sizeof(at), "+%" PRIu64, address - entry);
-    snprintf(d->text, d->capacity, "%s%s@%s", name, at, file);
+    snprintf(d->text, d->capacity, "%s%s@%s", name, at, first.file);
 }
 
 static int describe(void *context, struct pf_probe_target *target)

@@ -7,12 +7,30 @@
 #include <perfile/probe.h>
 
 #include "base/text.h"
-#include "symbol/dwarf/dwarf_file.h"
+#include "symbol/dwarf/debug_module.h"
+#include "symbol/dwarf/dies.h"
+#include "symbol/dwarf/locations.h"
 #include "symbol/elf_file.h"
 #include "symbol/find/find.h"
 #include "symbol/probe/definition.h"
-#include "symbol/probe/dies_libdw.h"
 #include "symbol/table.h"
+#include "symbol/unwind/unwind.h"
+
+struct pf_probe_lines;
+
+/* The code of a function, once for each of its ranges. */
+struct pf_probe_function {
+    uint64_t low, high;
+    struct pf_die die;
+};
+
+/* A unit of the debug info. */
+struct pf_probe_unit {
+    struct pf_die top; /* no unit: it cannot be read */
+    bool is_open, has_functions;
+    struct pf_probe_function *functions; /* in ascending order, once they were asked for */
+    size_t function_count, function_capacity;
+};
 
 /* The file that probes are put into. */
 struct pf_probe_target {
@@ -25,13 +43,16 @@ struct pf_probe_target {
     struct pf_elf elf; /* of the path */
     bool has_elf;
     struct pf_symbol_table *table; /* NULL: no symbols */
-    struct pf_dwarf_file debug, alternate;
-    struct pf_dwarf_file code; /* the path's, for frames */
-    Dwarf_CFI *frames;         /* of the path's .eh_frame, or NULL; those of the debug file belong to it */
-    Dwarf_Frame *frame;        /* the last one that was looked at, or NULL */
-    uint64_t steps;            /* that are left: what hostile files may cost */
-    uint64_t text;             /* kernel: the address of _text; 0: not known */
-    struct pf_text text_out;   /* arguments of the current probe */
+    struct pf_debug_module debug;
+    struct pf_probe_unit *units; /* those of the file, in their order; NULL: it has no debug info */
+    struct pf_probe_lines **tables;
+    size_t table_count, table_capacity;
+    struct pf_map table_numbers;      /* address of a line table in memory -> number of the table */
+    struct pf_inlines_builder reader; /* of line tables */
+    struct pf_cfi *frames;            /* NULL: none were asked for, or there are none */
+    uint64_t steps;                   /* that are left: what hostile files may cost */
+    uint64_t text;                    /* kernel: the address of _text; 0: not known */
+    struct pf_text text_out;          /* arguments of the current probe */
 };
 
 /* printf into the arena; NULL: out of memory. */
@@ -43,7 +64,7 @@ void pf_probe_note(struct pf_probe_target *target, const char *format, ...) __at
 int pf_probe_fail(struct pf_probe_target *target, int code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 int pf_probe_no_memory(struct pf_probe_target *target);
-/* As pf_grow, in the arena: libdw may leave without a way to free memory. */
+/* As pf_grow, in the arena. */
 bool pf_probe_grow(struct pf_probe_target *target, void *items, size_t *capacity, size_t count, size_t bytes);
 /* False: no steps are left, and what is read ends here. */
 static inline bool pf_probe_step(struct pf_probe_target *target)
@@ -60,58 +81,78 @@ static inline bool pf_probe_step(struct pf_probe_target *target)
 /* ---- tree.c: the tree of DIEs ------------------------------------------------------------------------------------ */
 
 enum pf_walk { PF_WALK_INTO, PF_WALK_SKIP, PF_WALK_END };
-typedef enum pf_walk pf_visit(void *context, Dwarf_Die *die);
+typedef enum pf_walk pf_visit(void *context, const struct pf_die *die);
 /* All below the DIE, parents before their children; true: a visit returned END. */
-bool pf_probe_walk(struct pf_probe_target *target, Dwarf_Die *top, pf_visit *visit, void *context);
+bool pf_probe_walk(struct pf_probe_target *target, const struct pf_die *top, pf_visit *visit, void *context);
 /* For each compilation unit: 0 to go on. The first result that is not 0, or 0. */
-int pf_probe_units(struct pf_probe_target *target, int (*visit)(void *context, Dwarf_Die *unit), void *context);
-/* A function with code of its own, or an inlined one, at the address. */
-bool pf_probe_function_at(struct pf_probe_target *target, Dwarf_Die *unit, Dwarf_Addr address, Dwarf_Die *function);
+int pf_probe_units(struct pf_probe_target *target, int (*visit)(void *context, struct pf_probe_unit *unit),
+                   void *context);
+/* A function with code of its own at the address. */
+bool pf_probe_function_at(struct pf_probe_target *target, struct pf_probe_unit *unit, uint64_t address,
+                          struct pf_die *function);
 /* The inlined function below `function` that holds the address, the outermost one. */
-bool pf_probe_inlined_at(struct pf_probe_target *target, Dwarf_Die *function, Dwarf_Addr address, Dwarf_Die *inlined);
+bool pf_probe_inlined_at(struct pf_probe_target *target, const struct pf_die *function, uint64_t address,
+                         struct pf_die *inlined);
 /* Where it is entered. */
-bool pf_probe_entry(Dwarf_Die *die, Dwarf_Addr *address);
+bool pf_probe_entry(const struct pf_die *die, uint64_t *address);
+/* Its code, if that is in one piece. */
+bool pf_probe_bounds(const struct pf_die *die, uint64_t *low, uint64_t *high);
 /* The unit holds the address: its function, too. */
-bool pf_probe_unit_at(struct pf_probe_target *target, Dwarf_Addr address, Dwarf_Die *unit, Dwarf_Die *function);
-/* The file that it is declared in; NULL: not known. */
-const char *pf_probe_decl_file(Dwarf_Die *die);
-/* "a.c" and "w/a.c" mean "/w/a.c". */
-bool pf_probe_is_file(const char *path, const char *wanted);
+bool pf_probe_unit_at(struct pf_probe_target *target, uint64_t address, struct pf_probe_unit **unit,
+                      struct pf_die *function);
+/* Whether it was made from this one, as copies are. */
+bool pf_probe_is_copy(const struct pf_die *die, const struct pf_die *origin);
 
 /* ---- rows.c: the line table ------------------------------------------------------------------------------------- */
 
-struct pf_probe_rows {
-    Dwarf_Die unit;
-    Dwarf_Lines *lines;
-    size_t count;
-};
 struct pf_probe_row {
-    Dwarf_Addr address;
-    const char *file;
+    uint64_t address;
+    uint32_t file; /* its number */
     int line;
     bool is_statement; /* and not the end of a sequence */
-    bool ends_prologue;
+    bool ends_prologue, ends_sequence;
 };
-/* False: the unit has no lines. */
-bool pf_probe_rows_of(Dwarf_Die *unit, struct pf_probe_rows *rows);
-bool pf_probe_read_row(const struct pf_probe_rows *rows, size_t index, struct pf_probe_row *row);
+/* Of a unit: its files, and the rows in ascending order. */
+struct pf_probe_lines {
+    struct pf_probe_target *target;
+    struct pf_line_files files;
+    const char **paths; /* of files, once they were asked for */
+    size_t path_count;
+    struct pf_probe_row *rows;
+    size_t count, capacity;
+};
+struct pf_probe_line {
+    const char *file;
+    int line;
+};
+/* NULL: the unit has no lines. */
+struct pf_probe_lines *pf_probe_lines_of(struct pf_probe_target *target, const struct pf_unit *unit);
+void pf_probe_close_lines(struct pf_probe_target *target);
+/* The path of a file; NULL: there is none of that number. */
+const char *pf_probe_file(struct pf_probe_lines *lines, uint64_t number);
 /* The first row at or after an address. */
-size_t pf_probe_find_row(const struct pf_probe_rows *rows, Dwarf_Addr address);
+size_t pf_probe_find_row(const struct pf_probe_lines *lines, uint64_t address);
+/* Where a DIE is declared; false: that is not known. */
+bool pf_probe_declared(struct pf_probe_target *target, const struct pf_die *die, struct pf_probe_line *line);
+/* Where an inlined function is called, in terms of its unit. */
+bool pf_probe_called(struct pf_probe_target *target, const struct pf_die *die, struct pf_probe_line *line);
 /*
  * The line that an address belongs to: the first statement there; at the entry of a function the line of its
  * definition. Further lines at the address share it, and have no probe of their own.
  */
-bool pf_probe_line_at(struct pf_probe_target *target, const struct pf_probe_rows *rows, Dwarf_Addr address,
-                      struct pf_probe_row *row);
+bool pf_probe_line_at(struct pf_probe_target *target, struct pf_probe_unit *unit, uint64_t address,
+                      struct pf_probe_line *line);
+/* "a.c" and "w/a.c" mean "/w/a.c". */
+bool pf_probe_is_file(const char *path, const char *wanted);
 
 /* ---- types.c ----------------------------------------------------------------------------------------------------- */
 
 /* "struct in*"; NULL: out of memory. */
-const char *pf_probe_type_name(struct pf_probe_target *target, Dwarf_Die *die);
+const char *pf_probe_type_name(struct pf_probe_target *target, const struct pf_die *die);
 /* What the kernel calls it: "s32", "x64"; "" when its size is not known. NULL: out of memory. */
-const char *pf_probe_kernel_type(struct pf_probe_target *target, Dwarf_Die *variable);
+const char *pf_probe_kernel_type(struct pf_probe_target *target, const struct pf_die *variable);
 /* Negative or 0: not known. */
-int pf_probe_type_bytes(const struct pf_probe_target *target, Dwarf_Die *type);
+int pf_probe_type_bytes(const struct pf_probe_target *target, const struct pf_die *type);
 
 /* ---- location.c -------------------------------------------------------------------------------------------------- */
 
@@ -124,27 +165,30 @@ struct pf_probe_location {
     size_t count;
 };
 
-/* Where a function keeps its frame, which DW_OP_fbreg counts from. */
+/* Where a function keeps its frame, which DW_OP_fbreg counts from: an expression, or a register and an offset. */
 struct pf_probe_frame {
-    const Dwarf_Op *base; /* NULL: not known */
-    size_t count;
+    struct pf_section expression;
+    uint64_t number;
+    int64_t offset;
+    bool is_known, is_register;
 };
 
 bool pf_probe_dereference(struct pf_probe_location *location, int64_t offset);
 /* The last reference is so many bytes further. It has one. */
 void pf_probe_move(struct pf_probe_location *location, int64_t offset);
-/* The operations as libdw decodes them. NULL: done; else why it cannot be expressed. */
-const char *pf_probe_locate(unsigned machine, const Dwarf_Op *ops, size_t count, const struct pf_probe_frame *frame,
+/* An expression of the unit. NULL: done; else why a probe cannot have it. */
+const char *pf_probe_locate(const struct pf_probe_target *target, const struct pf_unit *unit,
+                            struct pf_section expression, const struct pf_probe_frame *frame,
                             struct pf_probe_location *location);
 
 /* ---- points.c ---------------------------------------------------------------------------------------------------- */
 
 /* An address that a definition means. */
 struct pf_probe_site {
-    Dwarf_Addr address;
-    Dwarf_Die unit;
-    Dwarf_Die function; /* with code of its own */
-    Dwarf_Die scope;    /* it, or the function that is inlined there */
+    uint64_t address;
+    struct pf_probe_unit *unit;
+    struct pf_die function; /* with code of its own */
+    struct pf_die scope;    /* it, or the function that is inlined there */
 };
 /*
  * All of them, in the order of units and addresses; at most options->max_probes. 0, or the first result of `take` that
@@ -169,7 +213,7 @@ int pf_probe_show_variables(struct pf_probe_target *target, struct pf_probe_site
 
 /* The address in the file, or false: it is not loaded from the file. */
 bool pf_probe_file_offset(const struct pf_probe_target *target, uint64_t address, uint64_t *offset);
-/* Opens the target and calls `run` within reach of libdw's handler. */
+/* Opens the target, calls `run` and closes it. */
 int pf_probe_with_target(const struct perfile_probe_options *options,
                          int (*run)(void *context, struct pf_probe_target *target), void *context,
                          struct perfile_error *error);

@@ -1,128 +1,204 @@
 /* SPDX-License-Identifier: MIT */
-#include <dwarf.h>
 #include <string.h>
 
+#include "base/sort.h"
+#include "symbol/dwarf/names.h"
 #include "symbol/probe/probe_parts.h"
 
-enum { DEPTH_MAX = 64 };
-
-static bool walk(struct pf_probe_target *target, Dwarf_Die *top, pf_visit *visit, void *context, unsigned depth)
+/* In the order of the bytes: what is skipped is passed over, and not read again for each of its parents. */
+bool pf_probe_walk(struct pf_probe_target *target, const struct pf_die *top, pf_visit *visit, void *context)
 {
-    Dwarf_Die die;
-    if (depth > DEPTH_MAX || dwarf_child(top, &die) != 0)
-        return false;
-    do {
-        if (!pf_probe_step(target))
+    const uint8_t *at = pf_die_has_children(top) ? pf_die_end(top) : NULL;
+    uint64_t depth = 1, skipped = UINT64_MAX; /* what is deeper is skipped */
+    struct pf_die die;
+    while (at && at < top->unit->end && depth && pf_probe_step(target)) {
+        enum pf_walk next = PF_WALK_SKIP;
+        if (*at == 0) {
+            at++;
+            depth--;
+            continue;
+        }
+        if (!pf_die_at(top->unit, at, &die))
             return false;
-        const enum pf_walk next = visit(context, &die);
-        if (next == PF_WALK_END || (next == PF_WALK_INTO && walk(target, &die, visit, context, depth + 1)))
+        if (depth <= skipped) {
+            skipped = UINT64_MAX;
+            next = visit(context, &die);
+        }
+        if (next == PF_WALK_END)
             return true;
-    } while (dwarf_siblingof(&die, &die) == 0);
+        at = pf_die_end(&die);
+        if (!pf_die_has_children(&die))
+            continue;
+        const uint8_t *after = next == PF_WALK_SKIP ? pf_die_after_children(&die) : NULL;
+        if (after) {
+            at = after;
+            continue;
+        }
+        if (next == PF_WALK_SKIP)
+            skipped = pf_min(skipped, depth);
+        depth++;
+    }
     return false;
 }
 
-bool pf_probe_walk(struct pf_probe_target *target, Dwarf_Die *top, pf_visit *visit, void *context)
+/* ---- units ------------------------------------------------------------------------------------------------------ */
+
+static struct pf_probe_unit *open_unit(struct pf_probe_target *target, size_t number)
 {
-    return walk(target, top, visit, context, 0);
+    struct pf_probe_unit *unit = &target->units[number];
+    if (!unit->is_open)
+        (void)pf_unit_top(pf_debug_module_unit(&target->debug, &target->debug.file.debug.units[number]), &unit->top);
+    unit->is_open = true;
+    return unit->top.unit && pf_die_tag(&unit->top) == DW_TAG_compile_unit ? unit : NULL;
 }
 
-int pf_probe_units(struct pf_probe_target *target, int (*visit)(void *context, Dwarf_Die *unit), void *context)
+int pf_probe_units(struct pf_probe_target *target, int (*visit)(void *context, struct pf_probe_unit *unit),
+                   void *context)
 {
-    Dwarf_CU *unit = NULL;
-    Dwarf_Die top, split;
-    uint8_t type;
     int result = 0;
-    while (result == 0 && pf_probe_step(target) &&
-           dwarf_get_units(target->debug.dwarf, unit, &unit, NULL, &type, &top, &split) == 0) {
-        Dwarf_Die *die = split.addr ? &split : &top;
-        if (split.addr)
-            dwarf_new_oom_handler(dwarf_cu_getdwarf(split.cu), pf_dwarf_leave);
-        if (dwarf_tag(die) == DW_TAG_compile_unit)
-            result = visit(context, die);
+    for (size_t i = 0; i < target->debug.file.debug.info_count && result == 0 && pf_probe_step(target); i++) {
+        struct pf_probe_unit *unit = open_unit(target, i);
+        result = unit ? visit(context, unit) : 0;
     }
     return result;
 }
 
 /* ---- functions ------------------------------------------------------------------------------------------------- */
 
-struct at {
-    Dwarf_Addr address;
-    int tag;
-    Dwarf_Die *found;
+struct collection {
+    struct pf_probe_target *target;
+    struct pf_probe_unit *unit;
 };
 
-static enum pf_walk look_at_function(void *context, Dwarf_Die *die)
+static enum pf_walk collect(void *context, const struct pf_die *die)
+{
+    const struct collection *c = context;
+    struct pf_probe_unit *unit = c->unit;
+    const uint32_t tag = pf_die_tag(die);
+    struct pf_die_ranges ranges;
+    struct pf_die_range range;
+    if (tag != DW_TAG_subprogram)
+        return tag == DW_TAG_namespace || tag == DW_TAG_module ? PF_WALK_INTO : PF_WALK_SKIP;
+    ranges = pf_die_ranges(die);
+    while (pf_next_range(&ranges, &range) && pf_probe_step(c->target))
+        if (range.low < range.high &&
+            !PF_PROBE_APPEND(c->target, unit->functions, unit->function_count, unit->function_capacity,
+                             (struct pf_probe_function){range.low, range.high, *die}))
+            return PF_WALK_END;
+    return PF_WALK_SKIP;
+}
+
+static uint64_t low_of(const void *function)
+{
+    return ((const struct pf_probe_function *)function)->low;
+}
+
+static void find_functions(struct pf_probe_target *target, struct pf_probe_unit *unit)
+{
+    struct collection c = {target, unit};
+    unit->has_functions = true;
+    pf_probe_walk(target, &unit->top, collect, &c);
+    struct pf_probe_function *other = pf_arena_new(&target->arena, (unit->function_count + 1) * sizeof(*other));
+    if (other)
+        unit->functions = pf_sort(unit->functions, other, unit->function_count, sizeof(*other), low_of);
+    else
+        unit->function_count = 0;
+}
+
+/* Of those that overlap the one that begins first. */
+bool pf_probe_function_at(struct pf_probe_target *target, struct pf_probe_unit *unit, uint64_t address,
+                          struct pf_die *function)
+{
+    enum { OVERLAPPING_MAX = 16 };
+    bool is_found = false;
+    if (!unit->has_functions)
+        find_functions(target, unit);
+    const size_t after = PF_COUNT_BEFORE(unit->function_count, i, unit->functions[i].low <= address);
+    for (size_t i = after; i-- > 0 && after - i <= OVERLAPPING_MAX;) {
+        const bool holds = address < unit->functions[i].high;
+        *function = holds ? unit->functions[i].die : *function;
+        is_found |= holds;
+    }
+    return is_found;
+}
+
+struct at {
+    uint64_t address;
+    struct pf_die *found;
+};
+
+static enum pf_walk look_at_inlined(void *context, const struct pf_die *die)
 {
     const struct at *at = context;
-    const int tag = dwarf_tag(die);
-    if (tag == at->tag && dwarf_haspc(die, at->address) > 0) {
+    const uint32_t tag = pf_die_tag(die);
+    const bool is_inlined = tag == DW_TAG_inlined_subroutine;
+    if (!is_inlined && tag != DW_TAG_lexical_block && tag != DW_TAG_subprogram)
+        return tag == DW_TAG_namespace || tag == DW_TAG_module ? PF_WALK_INTO : PF_WALK_SKIP;
+    if (!pf_die_holds(die, at->address))
+        return PF_WALK_SKIP;
+    if (is_inlined)
         *at->found = *die;
-        return PF_WALK_END;
-    }
-    const bool has_own_code = tag == DW_TAG_lexical_block || tag == DW_TAG_subprogram;
-    return tag == DW_TAG_namespace || tag == DW_TAG_module || (has_own_code && dwarf_haspc(die, at->address) > 0)
-               ? PF_WALK_INTO
-               : PF_WALK_SKIP;
+    return is_inlined ? PF_WALK_END : PF_WALK_INTO;
 }
 
-bool pf_probe_function_at(struct pf_probe_target *target, Dwarf_Die *unit, Dwarf_Addr address, Dwarf_Die *function)
+bool pf_probe_inlined_at(struct pf_probe_target *target, const struct pf_die *function, uint64_t address,
+                         struct pf_die *inlined)
 {
-    struct at at = {address, DW_TAG_subprogram, function};
-    return pf_probe_walk(target, unit, look_at_function, &at);
+    const struct pf_die top = *function;
+    struct at at = {address, inlined};
+    return pf_probe_walk(target, &top, look_at_inlined, &at);
 }
 
-bool pf_probe_inlined_at(struct pf_probe_target *target, Dwarf_Die *function, Dwarf_Addr address, Dwarf_Die *inlined)
+bool pf_probe_entry(const struct pf_die *die, uint64_t *address)
 {
-    struct at at = {address, DW_TAG_inlined_subroutine, inlined};
-    return pf_probe_walk(target, function, look_at_function, &at);
-}
-
-bool pf_probe_entry(Dwarf_Die *die, Dwarf_Addr *address)
-{
-    Dwarf_Addr base, end;
-    if (dwarf_entrypc(die, address) == 0)
+    struct pf_attribute entry;
+    if ((pf_die_attribute(die, DW_AT_entry_pc, &entry) || pf_die_attribute(die, DW_AT_low_pc, &entry)) &&
+        pf_attribute_address(&entry, address))
         return true;
-    return dwarf_hasattr(die, DW_AT_ranges) && dwarf_ranges(die, 0, &base, address, &end) > 0;
+    if (!pf_die_attribute(die, DW_AT_ranges, &entry))
+        return false;
+    struct pf_die_ranges ranges = pf_attribute_ranges(&entry);
+    struct pf_die_range first;
+    const bool is_there = pf_next_range(&ranges, &first);
+    *address = is_there ? first.low : *address;
+    return is_there;
+}
+
+bool pf_probe_bounds(const struct pf_die *die, uint64_t *low, uint64_t *high)
+{
+    const struct pf_die_ranges ranges = pf_die_ranges(die);
+    *low = ranges.only.low;
+    *high = ranges.only.high;
+    return ranges.has_only;
 }
 
 struct unit_at {
     struct pf_probe_target *target;
-    Dwarf_Addr address;
-    Dwarf_Die *unit, *function;
+    uint64_t address;
+    struct pf_probe_unit *unit;
+    struct pf_die *function;
 };
 
-static int look_at_unit(void *context, Dwarf_Die *unit)
+static int look_at_unit(void *context, struct pf_probe_unit *unit)
 {
-    const struct unit_at *at = context;
-    *at->unit = *unit;
+    struct unit_at *at = context;
+    at->unit = unit;
     return pf_probe_function_at(at->target, unit, at->address, at->function);
 }
 
-bool pf_probe_unit_at(struct pf_probe_target *target, Dwarf_Addr address, Dwarf_Die *unit, Dwarf_Die *function)
+bool pf_probe_unit_at(struct pf_probe_target *target, uint64_t address, struct pf_probe_unit **unit,
+                      struct pf_die *function)
 {
-    struct unit_at at = {target, address, unit, function};
-    return pf_probe_units(target, look_at_unit, &at) > 0;
+    struct unit_at at = {.target = target, .address = address, .function = function};
+    const bool is_found = pf_probe_units(target, look_at_unit, &at) > 0;
+    *unit = at.unit;
+    return is_found;
 }
 
-/* Some versions of dwarf_decl_file know no file 0, which is the unit's own in DWARF 5. */
-const char *pf_probe_decl_file(Dwarf_Die *die)
+bool pf_probe_is_copy(const struct pf_die *die, const struct pf_die *origin)
 {
-    Dwarf_Attribute attribute;
-    Dwarf_Die unit;
-    Dwarf_Word index;
-    Dwarf_Files *files;
-    size_t count;
-    if (!dwarf_attr_integrate(die, DW_AT_decl_file, &attribute) || dwarf_formudata(&attribute, &index) != 0 ||
-        !dwarf_cu_die(attribute.cu, &unit, NULL, NULL, NULL, NULL, NULL, NULL) ||
-        dwarf_getsrcfiles(&unit, &files, &count) != 0)
-        return NULL;
-    return dwarf_filesrc(files, index, NULL, NULL);
-}
-
-bool pf_probe_is_file(const char *path, const char *wanted)
-{
-    const size_t all = path ? strlen(path) : 0, bytes = strlen(wanted);
-    if (all < bytes || strcmp(path + all - bytes, wanted) != 0)
-        return false;
-    return all == bytes || path[all - bytes - 1] == '/' || wanted[0] == '/';
+    struct pf_attribute attribute;
+    struct pf_die from;
+    return pf_die_attribute(die, DW_AT_abstract_origin, &attribute) && pf_attribute_die(&attribute, &from) &&
+           from.at == origin->at;
 }

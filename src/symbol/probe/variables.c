@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* The arguments of probes: variables by DWARF, and what the kernel evaluates itself. */
-#include <dwarf.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
+#include "symbol/dwarf/names.h"
 #include "symbol/probe/probe_parts.h"
+#include "symbol/unwind/cfi_rules.h"
 
 struct reading {
     struct pf_probe_target *target;
@@ -16,7 +17,7 @@ struct reading {
     struct pf_text *text;
     struct pf_probe_frame frame;
     struct pf_probe_location location;
-    Dwarf_Die die;      /* of the variable, and then of its members */
+    struct pf_die die;  /* of the variable, and then of its members */
     const char *symbol; /* name of a variable at a fixed address */
 };
 
@@ -32,31 +33,31 @@ struct search {
     struct reading *reading;
     const char *name;
     bool is_global;
-    Dwarf_Die *found;
+    struct pf_die *found;
 };
 
-static bool is_variable(Dwarf_Die *die)
+static bool is_variable(const struct pf_die *die)
 {
-    const int tag = dwarf_tag(die);
+    const uint32_t tag = pf_die_tag(die);
     return tag == DW_TAG_variable || tag == DW_TAG_formal_parameter;
 }
 
-static bool has_value(Dwarf_Die *die)
+static bool has_value(const struct pf_die *die)
 {
-    return dwarf_hasattr(die, DW_AT_location) || dwarf_hasattr(die, DW_AT_const_value);
+    return pf_die_has(die, DW_AT_location) || pf_die_has(die, DW_AT_const_value);
 }
 
-static enum pf_walk look_for_name(void *context, Dwarf_Die *die)
+static enum pf_walk look_for_name(void *context, const struct pf_die *die)
 {
     const struct search *s = context;
-    const char *name = is_variable(die) && has_value(die) ? dwarf_diename(die) : NULL;
+    const char *name = is_variable(die) && has_value(die) ? pf_die_text(die, DW_AT_name) : NULL;
     if (name && strcmp(name, s->name) == 0) {
         *s->found = *die;
         return PF_WALK_END;
     }
     if (s->is_global)
-        return dwarf_tag(die) == DW_TAG_namespace ? PF_WALK_INTO : PF_WALK_SKIP;
-    return dwarf_haspc(die, s->reading->site->address) > 0 ? PF_WALK_INTO : PF_WALK_SKIP;
+        return pf_die_tag(die) == DW_TAG_namespace ? PF_WALK_INTO : PF_WALK_SKIP;
+    return pf_die_holds(die, s->reading->site->address) ? PF_WALK_INTO : PF_WALK_SKIP;
 }
 
 /* In the function, then among the variables of its unit. */
@@ -66,78 +67,74 @@ static bool find_variable(struct reading *r, const char *name)
     if (pf_probe_walk(r->target, &r->site->scope, look_for_name, &s))
         return true;
     s.is_global = true;
-    return pf_probe_walk(r->target, &r->site->unit, look_for_name, &s);
-}
-
-/* ---- frames ------------------------------------------------------------------------------------------------------ */
-
-/* The frame, which the operations belong to, is freed by the next one, and with the target. */
-static bool find_frame(struct reading *r, Dwarf_CFI *from)
-{
-    Dwarf_Op *ops;
-    free(r->target->frame);
-    r->target->frame = NULL;
-    if (!from || dwarf_cfi_addrframe(from, r->site->address, &r->target->frame) != 0 ||
-        dwarf_frame_cfa(r->target->frame, &ops, &r->frame.count) != 0)
-        return false;
-    r->frame.base = ops;
-    return true;
-}
-
-static void open_frame(struct reading *r)
-{
-    Dwarf_Attribute attribute;
-    Dwarf_Op *ops = NULL;
-    size_t count = 0;
-    const Dwarf_Addr address = r->site->address;
-    struct pf_probe_frame *frame = &r->frame;
-    if (!dwarf_attr_integrate(&r->site->function, DW_AT_frame_base, &attribute) ||
-        dwarf_getlocation_addr(&attribute, address, &ops, &count, 1) < 1 || !count)
-        return;
-    frame->base = ops;
-    frame->count = count;
-    if (count != 1 || ops[0].atom != DW_OP_call_frame_cfa)
-        return;
-    frame->base = NULL;
-    if (!find_frame(r, r->target->frames))
-        find_frame(r, dwarf_getcfi(r->target->debug.dwarf));
+    return pf_probe_walk(r->target, &r->site->unit->top, look_for_name, &s);
 }
 
 /* ---- locations --------------------------------------------------------------------------------------------------- */
 
-static const char *locate_constant(struct reading *r, Dwarf_Attribute *attribute)
+/* False: it has none at the address. */
+static bool location_at(const struct reading *r, const struct pf_attribute *attribute, struct pf_section *expression)
 {
-    Dwarf_Sword value;
-    if (dwarf_formsdata(attribute, &value) != 0)
-        return "its constant value is not a number";
-    r->location = (struct pf_probe_location){.base = pf_probe_text(r->target, "\\%" PRId64, (int64_t)value)};
-    return r->location.base ? NULL : "out of memory";
+    struct pf_die_ranges all = pf_attribute_locations(attribute);
+    struct pf_die_range range;
+    const bool is_list = !all.has_only;
+    while (pf_next_range(&all, &range)) {
+        *expression = range.expression;
+        if (r->site->address >= range.low && r->site->address < range.high)
+            return is_list || expression->bytes;
+    }
+    return false;
 }
 
-/* An address may be an index into a table of addresses, which only libdw knows. */
-static const char *locate_ops(struct reading *r, Dwarf_Attribute *attribute, const Dwarf_Op *ops, size_t count)
+/* The canonical frame address is a register and an offset, or an expression after the number of its bytes. */
+static void use_call_frame(struct pf_probe_target *target, uint64_t address, struct pf_probe_frame *frame)
 {
-    Dwarf_Op address = {.atom = DW_OP_addr};
-    Dwarf_Attribute entry;
-    if (count == 1 && (ops[0].atom == DW_OP_addrx || ops[0].atom == DW_OP_GNU_addr_index) &&
-        dwarf_getlocation_attr(attribute, ops, &entry) == 0 && dwarf_formaddr(&entry, &address.number) == 0)
-        ops = &address;
-    return pf_probe_locate(r->target->elf.header.e_machine, ops, count, &r->frame, &r->location);
+    if (!target->frames)
+        (void)pf_cfi_open(target->path, target->found.debug_path, target->allocator, &target->frames, NULL);
+    const struct pf_cfi_rule *rule = target->frames ? pf_cfi_find(target->frames, address) : NULL;
+    *frame = (struct pf_probe_frame){.is_known = rule};
+    if (rule && rule->cfa_slot == PF_UNWIND_NO_SLOT) {
+        const uint8_t *kept = target->frames->pool + rule->cfa_value;
+        frame->expression = (struct pf_section){kept + sizeof(uint32_t), pf_load32(kept, false)};
+    } else if (rule) {
+        frame->is_register = true;
+        frame->number = rule->cfa_slot;
+        frame->offset = rule->cfa_value;
+    }
+}
+
+static void open_frame(struct reading *r)
+{
+    const struct pf_die *function = &r->site->function;
+    struct pf_attribute attribute;
+    struct pf_operation only;
+    if (!pf_die_integrated(function, DW_AT_frame_base, &attribute) || !location_at(r, &attribute, &r->frame.expression))
+        return;
+    r->frame.is_known = true;
+    if (pf_only_operation(function->unit, r->frame.expression, &only) && only.code == DW_OP_call_frame_cfa)
+        use_call_frame(r->target, r->site->address, &r->frame);
+}
+
+static const char *locate_constant(struct reading *r, const struct pf_attribute *attribute)
+{
+    int64_t value;
+    if (!pf_attribute_signed(attribute, &value))
+        return "its constant value is not a number";
+    r->location = (struct pf_probe_location){.base = pf_probe_text(r->target, "\\%" PRId64, value)};
+    return r->location.base ? NULL : "out of memory";
 }
 
 /* Where the variable r->die is at the address. */
 static const char *locate(struct reading *r)
 {
-    Dwarf_Attribute attribute;
-    Dwarf_Op *ops;
-    size_t count;
-    r->symbol = dwarf_diename(&r->die);
-    if (dwarf_attr(&r->die, DW_AT_const_value, &attribute))
+    struct pf_attribute attribute;
+    struct pf_section expression;
+    r->symbol = pf_die_text(&r->die, DW_AT_name);
+    if (pf_die_attribute(&r->die, DW_AT_const_value, &attribute))
         return locate_constant(r, &attribute);
-    if (!dwarf_attr(&r->die, DW_AT_location, &attribute) ||
-        dwarf_getlocation_addr(&attribute, r->site->address, &ops, &count, 1) < 1)
+    if (!pf_die_attribute(&r->die, DW_AT_location, &attribute) || !location_at(r, &attribute, &expression))
         return "it has no value at this address: perhaps it has been optimized out";
-    return locate_ops(r, &attribute, ops, count);
+    return pf_probe_locate(r->target, r->die.unit, expression, &r->frame, &r->location);
 }
 
 /* ---- members ----------------------------------------------------------------------------------------------------- */
@@ -145,17 +142,17 @@ static const char *locate(struct reading *r)
 enum { BASES_MAX = 16 };
 
 /* Also in unnamed structures and base classes; *offset is where it begins. */
-static bool find_member(struct pf_probe_target *target, Dwarf_Die *type, const char *name, Dwarf_Die *member,
-                        int64_t *offset, unsigned depth)
+static bool find_member(struct pf_probe_target *target, const struct pf_die *type, const char *name,
+                        struct pf_die *member, int64_t *offset, unsigned depth)
 {
-    Dwarf_Die die, inner;
+    struct pf_die die, inner;
     bool is_found = false;
     int64_t own;
-    if (depth == BASES_MAX || dwarf_child(type, &die) != 0)
+    if (depth == BASES_MAX || !pf_die_child(type, &die))
         return false;
     do {
-        const char *text = dwarf_diename(&die);
-        const int tag = dwarf_tag(&die);
+        const char *text = pf_die_text(&die, DW_AT_name);
+        const uint32_t tag = pf_die_tag(&die);
         const bool is_named = tag == DW_TAG_member && text;
         if (is_named && strcmp(text, name) == 0 && pf_die_member_offset(&die, offset)) {
             *member = die;
@@ -166,20 +163,20 @@ static bool find_member(struct pf_probe_target *target, Dwarf_Die *type, const c
             *offset += own;
             is_found = true;
         }
-    } while (!is_found && pf_probe_step(target) && dwarf_siblingof(&die, &die) == 0);
+    } while (!is_found && pf_probe_step(target) && pf_die_sibling(&die, &die));
     return is_found;
 }
 
-static bool is_structure(Dwarf_Die *type)
+static bool is_structure(const struct pf_die *type)
 {
-    const int tag = dwarf_tag(type);
+    const uint32_t tag = pf_die_tag(type);
     return tag == DW_TAG_structure_type || tag == DW_TAG_union_type || tag == DW_TAG_class_type;
 }
 
-static const char *use_element(struct reading *r, Dwarf_Die *type, int64_t index)
+static const char *use_element(struct reading *r, const struct pf_die *type, int64_t index)
 {
-    Dwarf_Die element;
-    const int tag = dwarf_tag(type);
+    struct pf_die element;
+    const uint32_t tag = pf_die_tag(type);
     if (tag != DW_TAG_pointer_type && tag != DW_TAG_array_type)
         return "[] needs a pointer or an array";
     if (!pf_die_type(type, true, &element))
@@ -194,11 +191,11 @@ static const char *use_element(struct reading *r, Dwarf_Die *type, int64_t index
     return NULL;
 }
 
-static const char *use_member(struct reading *r, Dwarf_Die *type, const struct pf_probe_field *field)
+static const char *use_member(struct reading *r, const struct pf_die *type, const struct pf_probe_field *field)
 {
-    Dwarf_Die inner = *type, member;
+    struct pf_die inner = *type, member;
     int64_t offset;
-    const bool is_pointer = dwarf_tag(type) == DW_TAG_pointer_type;
+    const bool is_pointer = pf_die_tag(type) == DW_TAG_pointer_type;
     if (is_pointer != field->is_arrow)
         return is_pointer ? "-> is used for members of what a pointer points to"
                           : ". is used for members of a structure that is not a pointer";
@@ -222,7 +219,7 @@ static const char *use_member(struct reading *r, Dwarf_Die *type, const struct p
 static const char *use_fields(struct reading *r)
 {
     const char *why = NULL;
-    Dwarf_Die type;
+    struct pf_die type;
     for (size_t i = 0; i < r->argument->field_count && !why; i++) {
         const struct pf_probe_field *field = &r->argument->fields[i];
         if (!pf_die_type(&r->die, true, &type))
@@ -242,13 +239,13 @@ static bool is_string(const char *type)
 /* The string that a pointer points to, or that an array of characters holds. */
 static const char *use_string(struct reading *r)
 {
-    Dwarf_Die type, element;
+    struct pf_die type, element;
     const char *name = NULL;
-    const int tag = pf_die_type(&r->die, true, &type) ? dwarf_tag(&type) : DW_TAG_invalid;
+    const uint32_t tag = pf_die_type(&r->die, true, &type) ? pf_die_tag(&type) : 0;
     if (tag != DW_TAG_pointer_type && tag != DW_TAG_array_type)
         return "only pointers to characters and arrays of them are strings";
     if (pf_die_type(&type, true, &element))
-        name = dwarf_diename(&element);
+        name = pf_die_text(&element, DW_AT_name);
     if (!name || (strcmp(name, "char") != 0 && strcmp(name, "unsigned char") != 0))
         return "only pointers to characters and arrays of them are strings";
     return tag == DW_TAG_array_type || pf_probe_dereference(&r->location, 0) ? NULL : "it has too many members";
@@ -340,18 +337,18 @@ static bool is_known(const struct collection *c, const char *name)
 }
 
 /* What a probe cannot read is not among them. */
-static enum pf_walk collect(void *context, Dwarf_Die *die)
+static enum pf_walk collect(void *context, const struct pf_die *die)
 {
     struct collection *c = context;
     struct reading *r = c->reading;
-    const char *name = is_variable(die) ? dwarf_diename(die) : NULL;
-    if (name && has_value(die) && (!c->only_parameters || dwarf_tag(die) == DW_TAG_formal_parameter) &&
+    const char *name = is_variable(die) ? pf_die_text(die, DW_AT_name) : NULL;
+    if (name && has_value(die) && (!c->only_parameters || pf_die_tag(die) == DW_TAG_formal_parameter) &&
         !is_known(c, name)) {
         r->die = *die;
         if (!locate(r) && !PF_PROBE_APPEND(r->target, c->names, c->count, c->capacity, name))
             c->failed = true;
     }
-    return dwarf_haspc(die, r->site->address) > 0 ? PF_WALK_INTO : PF_WALK_SKIP;
+    return pf_die_holds(die, r->site->address) ? PF_WALK_INTO : PF_WALK_SKIP;
 }
 
 static int put_argument(struct reading *r, const struct pf_probe_argument *argument);
@@ -416,26 +413,21 @@ struct showing {
 };
 
 /* "[0-29,29-52]" from the start of the function; all of the function where the location is always the same. */
-static const char *ranges_of(const struct reading *r, Dwarf_Die *die)
+static const char *ranges_of(const struct reading *r, const struct pf_die *die)
 {
-    Dwarf_Addr entry = 0, base, start, end, low, high;
-    Dwarf_Attribute attribute;
-    Dwarf_Op *ops;
-    size_t count;
-    ptrdiff_t at = 0;
+    uint64_t entry = 0;
+    struct pf_attribute attribute;
+    struct pf_die_range range;
     const char *text = NULL;
     pf_probe_entry(&r->site->function, &entry);
-    if (!dwarf_attr(die, DW_AT_location, &attribute))
+    if (!pf_die_attribute(die, DW_AT_location, &attribute))
         return "";
-    while ((at = dwarf_getlocations(&attribute, at, &base, &start, &end, &ops, &count)) > 0) {
-        if (start == 0 && end == (Dwarf_Addr)-1) {
-            if (dwarf_lowpc(&r->site->scope, &low) != 0 || dwarf_highpc(&r->site->scope, &high) != 0)
-                break;
-            start = low;
-            end = high;
-        }
-        text = pf_probe_text(r->target, "%s%s%" PRIu64 "-%" PRIu64, text ? text : "", text ? "," : "", start - entry,
-                             end - entry);
+    struct pf_die_ranges all = pf_attribute_locations(&attribute);
+    while (pf_next_range(&all, &range)) {
+        if (range.low == 0 && range.high == UINT64_MAX && !pf_probe_bounds(&r->site->scope, &range.low, &range.high))
+            break;
+        text = pf_probe_text(r->target, "%s%s%" PRIu64 "-%" PRIu64, text ? text : "", text ? "," : "",
+                             range.low - entry, range.high - entry);
         if (!text || !pf_probe_step(r->target))
             break;
     }
@@ -445,19 +437,23 @@ static const char *ranges_of(const struct reading *r, Dwarf_Die *die)
 /* A probe can read it, or at least it is in a register. */
 static bool is_there(struct reading *r)
 {
-    Dwarf_Attribute attribute;
-    Dwarf_Op *ops;
-    size_t count = 0;
-    return !locate(r) || (dwarf_attr(&r->die, DW_AT_location, &attribute) &&
-                          dwarf_getlocation_addr(&attribute, r->site->address, &ops, &count, 1) > 0 && count &&
-                          ((ops[0].atom >= DW_OP_reg0 && ops[0].atom <= DW_OP_reg31) || ops[0].atom == DW_OP_regx));
+    struct pf_attribute attribute;
+    struct pf_section expression;
+    struct pf_operation op;
+    uint64_t number;
+    if (!locate(r))
+        return true;
+    if (!pf_die_attribute(&r->die, DW_AT_location, &attribute) || !location_at(r, &attribute, &expression))
+        return false;
+    struct pf_operations operations = pf_operations_of(r->die.unit, expression);
+    return pf_next_operation(&operations, &op) && pf_operation_register(&op, &number);
 }
 
-static enum pf_walk show(void *context, Dwarf_Die *die)
+static enum pf_walk show(void *context, const struct pf_die *die)
 {
     struct showing *s = context;
     struct reading *r = &s->reading;
-    const char *name = is_variable(die) && has_value(die) ? dwarf_diename(die) : NULL;
+    const char *name = is_variable(die) && has_value(die) ? pf_die_text(die, DW_AT_name) : NULL;
     r->die = *die;
     if (name && (s->externs || is_there(r))) {
         const struct perfile_probe_variable variable = {
@@ -472,7 +468,7 @@ static enum pf_walk show(void *context, Dwarf_Die *die)
     }
     if (s->result)
         return PF_WALK_END;
-    return !s->externs && dwarf_haspc(die, r->site->address) > 0 ? PF_WALK_INTO : PF_WALK_SKIP;
+    return !s->externs && pf_die_holds(die, r->site->address) ? PF_WALK_INTO : PF_WALK_SKIP;
 }
 
 int pf_probe_show_variables(struct pf_probe_target *target, struct pf_probe_site *site, bool externs,
@@ -483,7 +479,7 @@ int pf_probe_show_variables(struct pf_probe_target *target, struct pf_probe_site
     pf_probe_walk(target, &site->scope, show, &s);
     s.externs = true;
     if (externs && !s.result)
-        pf_probe_walk(target, &site->unit, show, &s);
+        pf_probe_walk(target, &site->unit->top, show, &s);
     if (!s.count && !s.result)
         s.result = take(context, &(struct perfile_probe_variable){.size = sizeof(struct perfile_probe_variable)});
     return s.result;
