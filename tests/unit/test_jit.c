@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "symbol/jit/jit.h"
 
-#include <fcntl.h>
-#include <gelf.h>
-
+#include "base/elf_names.h"
 #include "made_elf.h"
 #include "recording.h"
+#include "symbol/elf_file.h"
 #include "symbol/jit/jitdump.h"
 #include "symbol/symbols.h"
 
@@ -371,44 +370,29 @@ static int write_files(struct perfile_error *error)
     return write_files_of(NULL, error);
 }
 
-/* The section of that name; its data. */
-static Elf_Data *section(Elf *elf, const char *name, GElf_Shdr *header)
-{
-    size_t names;
-    assert_int_equal(elf_getshdrstrndx(elf, &names), 0);
-    for (Elf_Scn *scn = NULL; (scn = elf_nextscn(elf, scn));)
-        if (gelf_getshdr(scn, header) && strcmp(elf_strptr(elf, names, header->sh_name), name) == 0)
-            return elf_getdata(scn, NULL);
-    return NULL;
-}
-
 static void check_elf(const char *name, const char *symbol, uint64_t text_at, bool has_lines)
 {
-    GElf_Shdr header;
-    GElf_Ehdr ehdr;
-    GElf_Sym sym;
-    int fd = open(made_path(name), O_RDONLY);
-    elf_version(EV_CURRENT);
-    Elf *elf = elf_begin(fd, ELF_C_READ, NULL);
-    assert_non_null(gelf_getehdr(elf, &ehdr));
-    assert_int_equal(ehdr.e_machine, machine);
-    assert_int_equal(ehdr.e_ident[EI_CLASS], machine == EM_386 ? ELFCLASS32 : ELFCLASS64);
-    assert_int_equal(ehdr.e_type, ET_DYN);
-    Elf_Data *data = section(elf, ".text", &header);
-    assert_non_null(data);
-    assert_int_equal(header.sh_offset, text_at);
-    assert_int_equal(header.sh_addr, text_at);
-    assert_int_equal(data->d_size, 0x3c);
-    data = section(elf, ".symtab", &header);
-    assert_int_equal(data->d_size / header.sh_entsize, 2);
-    assert_non_null(gelf_getsym(data, 1, &sym));
+    struct pf_elf elf;
+    struct pf_elf_symbols symbols;
+    assert_int_equal(pf_elf_open(&elf, made_path(name), NULL, NULL), 0);
+    assert_int_equal(elf.header.e_machine, machine);
+    assert_int_equal(elf.is_64, machine != EM_386);
+    assert_int_equal(elf.header.e_type, ET_DYN);
+    const struct pf_elf_section *text = pf_elf_section(&elf, ".text"), *table = pf_elf_section(&elf, ".symtab");
+    assert_non_null(text);
+    assert_int_equal(text->header.sh_offset, text_at);
+    assert_int_equal(text->header.sh_addr, text_at);
+    assert_int_equal(text->header.sh_size, 0x3c);
+    assert_non_null(table);
+    assert_true(pf_elf_symbols_open(&symbols, &elf, table));
+    assert_int_equal(symbols.count, 2);
+    const struct pf_elf_symbol sym = pf_elf_symbol_at(&symbols, 1);
     assert_int_equal(sym.st_value, text_at);
     assert_int_equal(sym.st_size, 0x3c);
-    assert_int_equal(GELF_ST_TYPE(sym.st_info), STT_FUNC);
-    assert_string_equal(elf_strptr(elf, header.sh_link, sym.st_name), symbol);
-    assert_int_equal(section(elf, ".debug_line", &header) != NULL, has_lines);
-    elf_end(elf);
-    close(fd);
+    assert_int_equal(sym.st_type, STT_FUNC);
+    assert_string_equal(pf_elf_symbol_name(&symbols, &sym), symbol);
+    assert_int_equal(pf_elf_section(&elf, ".debug_line") != NULL, has_lines);
+    pf_elf_close(&elf);
 }
 
 static void test_files(void **state)

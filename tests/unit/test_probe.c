@@ -26,7 +26,7 @@ static enum pf_walk enter(void *context, const struct pf_die *die)
 static void test_no_steps_are_left(void **state)
 {
     struct pf_probe_unit unit = {.is_open = false};
-    struct pf_probe_target target = {.debug = PF_DEBUG_MODULE_CLOSED, .units = &unit, .steps = 100};
+    struct pf_probe_target target = {.units = &unit, .steps = 100};
     struct pf_debug *debug = &target.debug.file.debug;
     unsigned count = 0;
     (void)state;
