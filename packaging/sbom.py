@@ -11,8 +11,6 @@ TREE = pathlib.Path(__file__).resolve().parents[1]
 LIBRARIES = {
     'libzstd': ('zstd', 'BSD-3-Clause', 'https://facebook.github.io/zstd/', False),
     'zlib': ('zlib', 'Zlib', 'https://zlib.net/', False),
-    'libelf': ('elfutils', 'LGPL-3.0-or-later OR GPL-2.0-or-later', 'https://sourceware.org/elfutils/', False),
-    'libdw': ('elfutils', 'LGPL-3.0-or-later OR GPL-2.0-or-later', 'https://sourceware.org/elfutils/', False),
     'liblzma': ('xz-utils', 'LicenseRef-public-domain', 'https://tukaani.org/xz/', False),
     'cxa-demangle': ('libiberty', 'GPL-2.0-or-later WITH GNU-compiler-exception', 'https://gcc.gnu.org/', True),  # WebAssembly and Windows
     'sqlite3': ('sqlite', 'blessing', 'https://sqlite.org/', False),

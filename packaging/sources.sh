@@ -4,7 +4,7 @@
 # It is read by a script that has set
 #   tree      the checkout
 #   folder    where sources are unpacked, in sources/
-#   prefix    where the libraries are made: lib/, lib/pkgconfig/, include/, and in objects/ what they are linked of
+#   prefix    where the libraries are made: lib/, lib/pkgconfig/, include/, and in objects/ what they are made of
 #   jobs      processors to use
 #   compiler  the compiler, an array of words: flags may follow
 #   archiver
@@ -101,23 +101,6 @@ make_zstd()
     describe libzstd "$(basename "$from" | sed 's/libzstd-//; s/+.*//')" zstd
 }
 
-# Without the parts that know machines and processes: see packaging/elfutils.
-make_elfutils()
-{
-    local from
-
-    from=$(unpacked elfutils)
-    cp "$tree/packaging/elfutils/rest.c" "$from/lib/elfutils_rest.c"
-    mkdir -p "$prefix/include/elfutils"
-    (cd "$from" && cp -p libelf/libelf.h libelf/gelf.h libelf/elf.h libdw/dwarf.h "$prefix/include" &&
-        cp -p libdw/libdw.h libdwelf/libdwelf.h libelf/elf-knowledge.h version.h "$prefix/include/elfutils")
-    (cd "$from" && ls libelf/*.c libdw/*.c libdwelf/*.c lib/next_prime.c lib/elfutils_rest.c) |
-        small='*' archive libelfutils "$from" -D_GNU_SOURCE -DHAVE_CONFIG_H "-I$tree/packaging/elfutils" -I. -I../lib -I../libelf -I../libdw -I../libebl -I../libdwelf \
-            -I../libdwfl "-I$prefix/include"
-    describe libelf "$(basename "$from" | sed 's/elfutils-//')" elfutils
-    describe libdw "$(basename "$from" | sed 's/elfutils-//')" elfutils
-}
-
 # That of libstdc++, so that names are the same everywhere. Its licence lets it be linked with any program.
 make_demangler()
 {
@@ -171,7 +154,6 @@ parts()
 {
     cat <<END
 perfile|MIT|$tree/LICENSE
-elfutils (libelf, libdw)|LGPL-3.0-or-later or GPL-2.0-or-later|$(unpacked elfutils)COPYING-LGPLV3 $(unpacked elfutils)COPYING-GPLV2 $(unpacked elfutils)COPYING
 zlib|Zlib|$(unpacked zlib)README
 zstd|BSD-3-Clause|$(unpacked libzstd)LICENSE
 END
@@ -179,7 +161,7 @@ END
         echo "libiberty (the demangler of C++)|GPL-2.0-or-later with the permission to link it with any program|$(unpacked libiberty)libiberty/cp-demangle.c"
 }
 
-# notice FILE: the parts of what is built, with the texts of their licences. other_parts adds to them.
+# notice FILE [TEXT]: the parts of what is built, a text, and those of their licences. other_parts adds to the parts.
 notice()
 {
     local name licence files path
@@ -189,7 +171,7 @@ notice()
         { parts && other_parts; } | while IFS='|' read -r name licence files; do
             printf '  %s: %s\n' "$name" "$licence"
         done
-        printf '\nThe objects that it is linked of, and what links them with another elfutils, are in the archive\n%s\n' "$(objects_name)"
+        [ -z "${2-}" ] || printf '\n%s\n' "$2"
         { parts && other_parts; } | while IFS='|' read -r name licence files; do
             for path in $files; do
                 printf '\n---- %s: %s ----\n\n' "$name" "$(basename "$path")"
@@ -197,122 +179,6 @@ notice()
             done
         done
     } >"$1"
-}
-
-# As words of bash, with paths that begin at the folder of the script.
-relative_words()
-{
-    local word
-
-    for word in "$@"; do
-        word=${word//$prefix/prefix}
-        printf '%q ' "${word//$tree/.}"
-    done
-}
-
-# Files that the program is linked of go to $1, and the words of its link command without the compiler to standard output.
-take_linked()
-{
-    local to=$1 word base members
-
-    shift
-    for word in "$@"; do
-        base=${word##*/}
-        case $word in
-        "$prefix"/lib/*.a) word=prefix/lib/$base ;;
-        *.a)
-            if [ "$(head -c 7 "$word")" = '!<thin>' ]; then
-                mapfile -t members < <("$archiver" t "$word")
-                rm -f "$to/objects/$base" # of another program
-                "$archiver" qcs "$to/objects/$base" "${members[@]}"
-            else
-                cp "$word" "$to/objects"
-            fi
-            word=objects/$base
-            ;;
-        *.o | *.obj)
-            base=${word//\//_} # programs have objects of the same name
-            cp "$word" "$to/objects/$base"
-            word=objects/$base
-            ;;
-        esac
-        printf '%s\n' "$word"
-    done
-}
-
-# linked_again PROGRAM...: FOLDER/$(objects_name), which links each PROGRAM again: their objects, the sources of elfutils, and relink.sh,
-# which also compiles elfutils when that was changed.
-linked_again()
-{
-    local program to=$folder/relink
-
-    say "$(objects_name)"
-    rm -rf "$to"
-    mkdir -p "$to"/{objects,sources,prefix/lib/pkgconfig,packaging,src/platform/windows}
-    for program in "$@"; do
-        link_command "$program" "$to" >"$folder/link-$program" || return 1
-    done
-    cd "$folder"
-    relink_script "$@" >"$to/relink.sh"
-    rm "${@/#/link-}"
-    chmod +x "$to/relink.sh"
-    cp "$prefix"/lib/*.a "$to/prefix/lib"
-    cp -r "$prefix/include" "$to/prefix"
-    cp sources/elfutils_*.{orig,debian}.tar.* "$to/sources"
-    rm -f "$to"/sources/*.asc
-    cp -r "$tree/packaging/elfutils" "$tree/packaging/sources.sh" "$to/packaging"
-    cp -r "$tree/src/platform/windows/posix" "$to/src/platform/windows"
-    notice "$to/NOTICE"
-    tar -C "$folder" --sort=name --owner=0 --group=0 --numeric-owner --mtime=@0 --transform "s|^relink|$(objects_name .tar.xz)|" -cf - relink |
-        xz -T0 >"$(objects_name)"
-    rm -rf "$to"
-}
-
-# link_command PROGRAM TO: the command that links PROGRAM of the files in TO, but for its output, to standard output, as words of bash.
-link_command()
-{
-    local words linked
-
-    cd "$folder/build"
-    read -ra words <<<"$(ninja -t commands "$1" | tail -n 1)"
-    [[ ${words[0]} != *ccache* ]] || words=("${words[@]:1}")
-    [ "${words[*]:1:2}" = "-o $1" ] || return 1
-    mapfile -t linked < <(take_linked "$2" "${words[@]:3}")
-    printf '%q ' "${words[0]}" "${linked[@]}"
-}
-
-# relink_script PROGRAM...: with the commands in FOLDER/link-PROGRAM.
-relink_script()
-{
-    local program
-
-    cat <<END
-#!/usr/bin/env bash
-# relink.sh [PROGRAM]: links it of its objects: $* (the first unless said). perfile contains libelf and libdw of elfutils, which its users
-# may change: unpack sources/elfutils_*.orig.tar.*, there, change what you like, and run this: where that folder is, libelfutils.a is
-# compiled first. It needs the compiler ${compiler[0]}, as Debian 12 has it. NOTICE has the licences.
-set -euo pipefail
-to=\$(realpath -m "\${1:-$1}")
-${NODE_PATH:+export NODE_PATH=$NODE_PATH # of modules that the compiler needs}
-cd "\$(dirname "\$0")"
-if ls -d sources/elfutils-*/ >/dev/null 2>&1; then
-    tree=\$PWD folder=\$PWD prefix=\$PWD/prefix jobs=\${JOBS:-2} for_size=${for_size:-}
-    compiler=($(relative_words "${compiler[@]}")) archiver=$archiver
-    . packaging/sources.sh
-    compiler=("\${compiler[@]/#.\/src/\$tree/src}")
-    compiler=("\${compiler[@]/#prefix\/include/\$prefix/include}")
-    make_elfutils
-fi
-case \$(basename "\$to") in
-END
-    for program in "$@"; do
-        printf '%s) exec %s -o "$to" ;;\n' "$program" "$(cat "$folder/link-$program")"
-    done
-    cat <<END
-esac
-echo "relink.sh: it links $*" >&2
-exit 1
-END
 }
 
 # FOLDER/commit: what it was made of; nothing if that is not committed.

@@ -21,9 +21,7 @@
  *
  * Results.     Every call that can fail returns an int: negative is a value of enum perfile_code, and the caller's
  *              struct perfile_error (which may be NULL) says what, where and why. Nothing is printed, errno is not
- *              part of the interface, and no call ends the process. The one exception is in libperfile-analysis: an
- *              allocation that fails inside libdw, while types of data are read, may end it by an assertion or a
- *              signal. Programs that cannot accept this do not ask for types of data; see SECURITY.md.
+ *              part of the interface, and no call ends the process.
  * Damage.      By default everything readable is read; what could not be read is reported as diagnostics, with
  *              offsets. With `strict` the first error ends reading.
  * Lifetimes.   | what                                            | valid until                                       |
@@ -180,7 +178,7 @@ struct perfile_diagnostic {
  * from one of these, never two at a time.
  *
  * Here and in all other options it is for everything but: what the C library takes (open streams and folders, sorting,
- * threads) and other libraries do (elfutils, capstone, zstd, liblzma, libarchive; the C++ runtime for a readable name,
+ * threads) and other libraries do (capstone, zstd, liblzma, libarchive; the C++ runtime for a readable name,
  * which is copied and freed at once); a question to debuginfod with its answer, since the thread that asks may outlive
  * the allocator; and functions that are given neither an allocator nor something that has one, such as
  * perfile_elf_build_id.

@@ -15,7 +15,7 @@
         src = ../..;
         outputs = [ "out" "lib" "dev" "man" ];
         nativeBuildInputs = with pkgs; [ meson ninja pkg-config python3 scdoc ];
-        buildInputs = with pkgs; [ capstone elfutils ncurses sqlite xz zlib zstd ];
+        buildInputs = with pkgs; [ capstone ncurses sqlite xz zlib zstd ];
         # where the libraries are that it loads when it needs them
         postFixup = ''
           patchelf --add-rpath ${pkgs.lib.makeLibraryPath [ pkgs.capstone pkgs.libarchive pkgs.stdenv.cc.cc ]} \

@@ -4,7 +4,7 @@
 #
 # MACHINE is that of a cross compiler of Debian: aarch64 or riscv64. Its libraries are compiled from Debian's sources, in FOLDER/sources,
 # since not every Debian has packages of them; the C library is the compiler's. FOLDER/perfile-*-objects.tar.xz has what links the command
-# with another elfutils.
+# with another C library.
 set -euo pipefail
 tree=$(cd "$(dirname "$0")/../.." && pwd)
 machine=$1
@@ -20,6 +20,7 @@ SOURCE_DATE_EPOCH=$(git -C "$tree" log -1 --format=%ct 2>/dev/null || echo 0)
 export SOURCE_DATE_EPOCH
 . "$tree/packaging/sources.sh"
 . "$tree/packaging/static/pack.sh"
+. "$tree/packaging/static/relink.sh"
 
 # quietly LOG COMMAND: what it prints is shown when it fails.
 quietly()
@@ -87,7 +88,7 @@ make_ncurses()
     describe ncursesw "$(basename "$from" | sed 's/ncurses-//')" ncursesw
 }
 
-sources=(zlib libzstd elfutils xz-utils sqlite3 bzip2 libarchive capstone ncurses)
+sources=(zlib libzstd xz-utils sqlite3 bzip2 libarchive capstone ncurses)
 complete=$prefix/complete-$(IFS=- && echo "${sources[*]}")
 
 libraries()
@@ -95,7 +96,6 @@ libraries()
     fetch "${sources[@]}"
     make_once zlib zlib
     make_once libzstd zstd
-    make_once libdw elfutils
     make_once liblzma lzma
     make_once sqlite3 sqlite
     make_once capstone capstone
@@ -103,11 +103,6 @@ libraries()
     make_bzip2
     make_libarchive
     touch "$complete"
-}
-
-objects_name()
-{
-    basename "$packed-objects.tar.xz" "${1:-}"
 }
 
 other_parts()
@@ -163,9 +158,9 @@ mapfile -t targets < <(static_targets)
 MESON_EXE_WRAPPER=qemu-$machine-static ninja -j "$jobs" --quiet "${targets[@]}"
 rm -rf "$packed" "$folder"/perfile-* # also of an earlier version
 mkdir "$packed"
-notice "$packed/NOTICE"
+notice "$packed/NOTICE" "The objects that it is linked of, and what links them with another glibc, are in $packed-objects.tar.xz."
 pack_static "$tree" "$packed" "$target-strip"
 mv "$packed.tar.gz" "$folder"
 cp "$packed/perfile" "$folder"
-linked_again perfile
+linked_again "$packed-objects"
 note_commit

@@ -3,8 +3,7 @@
 # build.sh FOLDER: the command for WebAssembly in FOLDER/build, the npm package of it in FOLDER/npm, and perfile.html, the page
 # that opens recordings; perfile-sql.html is the same with queries in SQL.
 #
-# zlib, zstd, elfutils, SQLite and the demangler of C++ are compiled from Debian's sources, in FOLDER/sources. FOLDER/perfile-*-wasm-objects.tar.xz
-# has what links them with another elfutils.
+# zlib, zstd, SQLite and the demangler of C++ are compiled from Debian's sources, in FOLDER/sources. FOLDER/NOTICE has the licences.
 set -euo pipefail
 tree=$(cd "$(dirname "$0")/../.." && pwd)
 mkdir -p "$1"
@@ -16,7 +15,7 @@ export NODE_PATH=/usr/share/nodejs # where Debian has the module acorn, which em
 
 . "$tree/packaging/sources.sh"
 
-sources=(zlib libzstd elfutils libiberty sqlite3)
+sources=(zlib libzstd libiberty sqlite3)
 complete=$prefix/complete-$(IFS=- && echo "${sources[*]}")
 
 libraries()
@@ -24,15 +23,9 @@ libraries()
     fetch "${sources[@]}"
     make_once zlib zlib
     make_once libzstd zstd
-    make_once libdw elfutils
     make_once cxa-demangle demangler
     make_once sqlite3 sqlite
     touch "$complete"
-}
-
-objects_name()
-{
-    basename "perfile-$(sed -n "s/^  version: '\(.*\)',/\1/p" "$tree/meson.build")-wasm-objects.tar.xz" "${1:-}"
 }
 
 other_parts()
@@ -105,6 +98,5 @@ if [ ! -e "$folder/build/build.ninja" ]; then
 fi
 say "the command"
 ninja -C "$folder/build" -j "$jobs" --quiet perfile.js perfile-query.js
-linked_again perfile.js perfile-query.js
 package
 note_commit

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 # build.sh FOLDER: the command for Windows, FOLDER/perfile.exe.
 #
-# zlib, zstd, xz, elfutils, the demangler of C++, and the regular expressions of musl are compiled from Debian's sources, in FOLDER/sources.
-# FOLDER/NOTICE has the licences, FOLDER/perfile-*-windows-objects.tar.xz what links it with another elfutils.
+# zlib, zstd, xz, the demangler of C++, and the regular expressions of musl are compiled from Debian's sources, in FOLDER/sources.
+# FOLDER/NOTICE has the licences.
 set -euo pipefail
 tree=$(cd "$(dirname "$0")/../.." && pwd)
 mkdir -p "$1"
@@ -31,7 +31,7 @@ make_regex()
     describe regex "$(basename "$(unpacked musl)" | sed 's/musl-//')" regex
 }
 
-sources=(zlib libzstd elfutils libiberty xz-utils musl)
+sources=(zlib libzstd libiberty xz-utils musl)
 complete=$prefix/complete-$(IFS=- && echo "${sources[*]}")
 
 libraries()
@@ -40,7 +40,6 @@ libraries()
     make_once zlib zlib
     make_once libzstd zstd
     make_once regex regex
-    make_once libdw elfutils
     make_once cxa-demangle demangler
     make_once liblzma lzma
     touch "$complete"
@@ -49,11 +48,6 @@ libraries()
 words()
 {
     printf "'%s', " "$@"
-}
-
-objects_name()
-{
-    basename "perfile-$(sed -n "s/^  version: '\(.*\)',/\1/p" "$tree/meson.build")-windows-objects.tar.xz" "${1:-}"
 }
 
 other_parts()
@@ -103,5 +97,4 @@ say "the command"
 ninja -C "$folder/build" -j "$jobs" --quiet perfile.exe
 "$target-strip" -o "$folder/perfile.exe" "$folder/build/perfile.exe"
 notice "$folder/NOTICE"
-linked_again perfile.exe
 note_commit

@@ -9,7 +9,7 @@ sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent))
 import hermetic
 
 SKIP = 77
-OTHERS = ('zlib.h', 'zconf.h', 'zstd.h', 'zstd_errors.h', 'libelf.h', 'gelf.h', 'dwarf.h', 'elfutils', 'lzma.h', 'lzma', 'capstone', 'linux', 'asm-generic')
+OTHERS = ('zlib.h', 'zconf.h', 'zstd.h', 'zstd_errors.h', 'lzma.h', 'lzma', 'capstone', 'linux', 'asm-generic')
 MAYBE = {'curses.h': ('curses.h', 'ncurses_dll.h', 'unctrl.h', 'term.h'), 'sqlite3.h': ('sqlite3.h',)}  # perfile can do without
 FLAGS = ['-std=gnu11', '-D_GNU_SOURCE', '-D_FILE_OFFSET_BITS=64', '-DPF_VERSION_TEXT="0"', '-Wall', '-Wextra', '-Werror',
          '-Wno-missing-field-initializers']

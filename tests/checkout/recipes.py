@@ -22,8 +22,6 @@ NEEDS = {FEDORA: r'^BuildRequires: +(\S+)$', ARCH: r'^makedepends=\((.*)\)$', AL
          NIX: r'Inputs = with pkgs; \[ (.*) \];$'}
 # meson.build's name of a library: its packages in the order of NEEDS
 PACKAGES = {'libzstd': 'libzstd-devel zstd zstd-dev zstd', 'zlib': 'zlib-devel zlib zlib-dev zlib',
-            'libelf': 'elfutils-libelf-devel libelf elfutils-dev elfutils',
-            'libdw': 'elfutils-devel libelf elfutils-dev elfutils',
             'liblzma': 'xz-devel xz xz-dev xz', 'capstone': 'capstone-devel capstone capstone-dev capstone',
             'ncursesw': 'ncurses-devel ncurses ncurses-dev ncurses', 'sqlite3': 'sqlite-devel sqlite sqlite-dev sqlite'}
 NOT_PACKAGED = {'threads', 'libopencsd', 'cmocka'}
