@@ -167,7 +167,7 @@ static bool put_siblings(struct pf_body *body, const char *file, const char *old
     uint32_t count = 0;
     unsigned first, last;
     pf_body_u32(body, 0);
-    for (; pf_next_in_list(&online, &first, &last);)
+    for (; pf_next_range(&online, &first, &last);)
         for (unsigned cpu = first; cpu <= last && cpu < body->cpus; cpu++) {
             if (!read_topology(body, cpu, file, list) && !(older && read_topology(body, cpu, older, list)))
                 return false;

@@ -63,7 +63,7 @@ static int list_cpus(const char *cpus, struct cpu_words *made, struct perfile_er
     made->words = (uint32_t *)(void *)list;
     made->capacity = capacity;
     made->set = (struct perfile_cpu_set){.map_type = 0, .data = (const uint8_t *)list};
-    for (const char *at = cpus; pf_next_in_list(&at, &first, &last);)
+    for (const char *at = cpus; pf_next_range(&at, &first, &last);)
         for (unsigned cpu = first; cpu <= last && made->set.count < capacity / 2; cpu++)
             list[made->set.count++] = (uint16_t)cpu;
     return 0;
@@ -76,7 +76,7 @@ static int make_set(const char *cpus, const struct pf_synthesis *synthesis, stru
     const char *at = cpus;
     unsigned first, last, ranges = 0, highest = 0;
     *made = (struct cpu_words){.allocator = pf_allocator_or_default(synthesis->allocator)};
-    for (; pf_next_in_list(&at, &first, &last); ranges++) {
+    for (; pf_next_range(&at, &first, &last); ranges++) {
         if (ranges == 0)
             made->set.start_cpu = (uint16_t)first;
         highest = last > highest ? last : highest;
@@ -96,7 +96,7 @@ static int make_set(const char *cpus, const struct pf_synthesis *synthesis, stru
     made->words = pf_new(made->allocator, made->capacity);
     if (!made->words)
         return pf_fail_memory(error, "list of CPUs");
-    for (at = cpus; pf_next_in_list(&at, &first, &last);)
+    for (at = cpus; pf_next_range(&at, &first, &last);)
         for (unsigned cpu = first; cpu <= last; cpu++)
             made->words[cpu / 32] |= 1u << cpu % 32;
     made->set.data = (const uint8_t *)made->words;

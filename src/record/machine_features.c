@@ -74,7 +74,7 @@ static bool architecture(struct pf_body *body)
 static unsigned count_cpus(const char *list)
 {
     unsigned count = 0, first, last;
-    while (pf_next_in_list(&list, &first, &last))
+    while (pf_next_range(&list, &first, &last))
         count += last - first + 1;
     return count;
 }
@@ -206,7 +206,7 @@ static void find_cpus(struct pf_body *body)
         body->online[0] = 0;
     if (!pf_read_line(body->root, "sys/devices/system/cpu/present", list, sizeof(list)))
         memcpy(list, body->online, sizeof(list));
-    while (pf_next_in_list(&at, &first, &last))
+    while (pf_next_range(&at, &first, &last))
         body->cpus = last < CPUS_MAX ? last + 1 : CPUS_MAX;
 }
 

@@ -190,7 +190,7 @@ bool pf_find_cgroups(const struct perfile_allocator *allocator, int root, char w
 
 /* ---- lists of CPUs ---- */
 
-bool pf_next_in_list(const char **list, unsigned *first, unsigned *last)
+bool pf_next_range(const char **list, unsigned *first, unsigned *last)
 {
     char *end;
     if (!isdigit((unsigned char)**list))

@@ -47,6 +47,6 @@ bool pf_find_mount(const struct perfile_allocator *allocator, int root, const ch
 bool pf_find_cgroups(const struct perfile_allocator *allocator, int root, char where[PF_PATH_CAPACITY]);
 
 /* The next range of a list of CPUs such as "0-3,7": false at its end, or when it is not valid. */
-bool pf_next_in_list(const char **list, unsigned *first, unsigned *last);
+bool pf_next_range(const char **list, unsigned *first, unsigned *last);
 
 #endif

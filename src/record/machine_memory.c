@@ -54,7 +54,7 @@ bool pf_body_numa_topology(struct pf_body *body)
     if (!pf_read_line(body->root, "sys/devices/system/node/online", list, sizeof(list)))
         return false;
     pf_body_u32(body, 0);
-    while (pf_next_in_list(&at, &first, &last))
+    while (pf_next_range(&at, &first, &last))
         for (unsigned node = first; node <= last; node++)
             count += put_node(body, node);
     pf_body_set_u32(body, start, count);
