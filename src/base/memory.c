@@ -93,8 +93,9 @@ bool pf_memory_note_failure(const struct perfile_allocator *allocator)
 /* What the memory comes from in the end. */
 static bool is_malloc(const struct perfile_allocator *allocator)
 {
-    const struct pf_watch *watch = watch_of(allocator);
-    return (watch ? watch->below : allocator) == &malloc_allocator;
+    for (const struct pf_watch *watch; (watch = watch_of(allocator));)
+        allocator = watch->below;
+    return allocator == &malloc_allocator;
 }
 
 static void *new_with_malloc(const struct perfile_allocator *allocator, size_t size)
