@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Probes: a program with debug info, which definitions, lines and variables are looked up in; and what is not an ELF
- * file is definitions, a line each, with the bytes of each as operations of a location.
+ * file is definitions, a line each, with the bytes of each as a location.
  */
 #include "fuzz.h"
 #include "symbol/probe/probe_parts.h"
@@ -72,20 +72,22 @@ static void parse(struct pf_arena *arena, const char *line)
     (void)pf_probe_parse_range(arena, line, &range, NULL);
 }
 
-/* Three bytes are an operation and its numbers, the second half of the line that of the frame. */
+/* The first half of the line is a location, the second half the frame. */
 static void locate(const char *line)
 {
-    enum { OPS = 32 };
-    static const unsigned machines[] = {3, 8, 22, 40, 62, 183, 243};
-    Dwarf_Op ops[OPS];
-    size_t count = 0;
+    static const uint16_t machines[] = {3, 8, 22, 40, 62, 183, 243};
+    const uint8_t *bytes = (const uint8_t *)line;
+    const size_t half = strlen(line) / 2;
+    struct pf_debug debug = {.swap = false};
+    const struct pf_unit unit = {.debug = &debug, .version = 5, .address_bytes = 8, .offset_bytes = 4};
+    const struct pf_probe_frame frame = {.expression = {bytes + half, half}, .is_known = true};
+    struct pf_probe_target target = {.steps = 0};
     struct pf_probe_location location;
-    for (; count < OPS && line[0] && line[1] && line[2]; line += 3)
-        ops[count++] = (Dwarf_Op){.atom = (uint8_t)line[0], .number = (Dwarf_Word)line[1], .number2 = (uint8_t)line[2]};
-    const struct pf_probe_frame frame = {ops + count / 2, count - count / 2};
-    for (size_t i = 0; i < sizeof(machines) / sizeof(machines[0]); i++)
-        if (!pf_probe_locate(machines[i], ops, count / 2, &frame, &location))
+    for (size_t i = 0; i < sizeof(machines) / sizeof(machines[0]); i++) {
+        target.elf.header.e_machine = machines[i];
+        if (!pf_probe_locate(&target, &unit, (struct pf_section){bytes, half}, &frame, &location))
             fuzz_touch_text(location.base);
+    }
 }
 
 static void read_lines(const uint8_t *data, size_t bytes)
