@@ -153,7 +153,7 @@ static void claim_ranges(struct reading *r, uint32_t node, const struct attribut
     struct pf_die_range range;
     if (!a->low.name || !a->high.name) {
         struct pf_die_ranges ranges = pf_attribute_ranges(&a->ranges);
-        while (pf_next_range(&ranges, &range) && !r->builder.failed && pf_builder_step(&r->builder))
+        while (pf_die_next_range(&ranges, &range) && !r->builder.failed && pf_builder_step(&r->builder))
             claim_range(r, node, range.low, range.high);
     } else if (pf_attribute_address(&a->low, &range.low)) {
         if (!pf_attribute_address(&a->high, &range.high))
@@ -330,7 +330,7 @@ static bool is_unwanted(struct reading *r, const struct pf_die *top)
     struct pf_die_ranges ranges = pf_die_ranges(top);
     struct pf_die_range range;
     bool says = false;
-    while (r->request->wanted_count && pf_next_range(&ranges, &range)) {
+    while (r->request->wanted_count && pf_die_next_range(&ranges, &range)) {
         if (is_wanted(r->request, range.low, range.high) || !pf_builder_step(&r->builder))
             return false;
         says = true;

@@ -185,7 +185,7 @@ static void take_expression(struct pf_die_ranges *ranges, struct pf_section *exp
     *expression = (struct pf_section){pf_cursor_take(&ranges->c, bytes), (size_t)bytes};
 }
 
-bool pf_next_range(struct pf_die_ranges *ranges, struct pf_die_range *range)
+bool pf_die_next_range(struct pf_die_ranges *ranges, struct pf_die_range *range)
 {
     *range = ranges->only;
     if (ranges->is_done || !pf_debug_step(ranges->unit->debug))
@@ -205,7 +205,7 @@ bool pf_die_holds(const struct pf_die *die, uint64_t address)
 {
     struct pf_die_ranges ranges = pf_die_ranges(die);
     struct pf_die_range range;
-    while (pf_next_range(&ranges, &range))
+    while (pf_die_next_range(&ranges, &range))
         if (address >= range.low && address < range.high)
             return true;
     return false;

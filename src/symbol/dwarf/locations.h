@@ -28,7 +28,7 @@ struct pf_die_ranges pf_attribute_ranges(const struct pf_attribute *attribute);
 /* Of an attribute such as DW_AT_location, which is one expression or a list. */
 struct pf_die_ranges pf_attribute_locations(const struct pf_attribute *attribute);
 /* The next one, which may be empty; false at the end. */
-bool pf_next_range(struct pf_die_ranges *ranges, struct pf_die_range *range);
+bool pf_die_next_range(struct pf_die_ranges *ranges, struct pf_die_range *range);
 /* Whether the entry has code at the address. */
 bool pf_die_holds(const struct pf_die *die, uint64_t address);
 

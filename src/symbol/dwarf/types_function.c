@@ -149,7 +149,7 @@ static bool add_variable(const struct reading *r, const struct scope *scope, con
     if (!pf_die_attribute(die, DW_AT_location, &attribute) || !(variable.type = pf_types_type_of(r->types, die)))
         return true;
     struct pf_die_ranges ranges = pf_attribute_locations(&attribute);
-    while (enough && pf_next_range(&ranges, &range)) {
+    while (enough && pf_die_next_range(&ranges, &range)) {
         variable.low = range.low;
         variable.high = range.high;
         if (!ranges.has_only)
@@ -192,7 +192,7 @@ static void read_ranges(const struct pf_die *die, struct scope *scope)
     struct pf_die_ranges ranges = pf_die_ranges(die);
     struct pf_die_range range;
     scope->range_count = 0;
-    while (pf_next_range(&ranges, &range)) {
+    while (pf_die_next_range(&ranges, &range)) {
         if (range.low >= range.high)
             continue;
         if (scope->range_count < SCOPE_RANGES_MAX) {

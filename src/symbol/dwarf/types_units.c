@@ -39,7 +39,7 @@ static bool add_unit(struct pf_types *types, struct pf_unit *unit, const struct 
     if (!PF_APPEND(types->allocator, types->units, types->unit_count, types->unit_capacity,
                    (struct pf_types_unit){.unit = unit}))
         return false;
-    while (pf_next_range(&ranges, &range))
+    while (pf_die_next_range(&ranges, &range))
         if (range.low < range.high &&
             !PF_APPEND(types->allocator, types->ranges, types->range_count, types->range_capacity,
                        (struct pf_types_range){range.low, range.high, number}))
@@ -69,7 +69,7 @@ static bool add_function(struct pf_types *types, struct pf_types_unit *unit, con
     struct pf_die_ranges ranges = pf_die_ranges(die);
     struct pf_die_range range;
     bool has_code = false;
-    while (pf_next_range(&ranges, &range)) {
+    while (pf_die_next_range(&ranges, &range)) {
         if (range.low >= range.high)
             continue;
         has_code = true;

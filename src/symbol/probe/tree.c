@@ -80,7 +80,7 @@ static enum pf_walk collect(void *context, const struct pf_die *die)
     if (tag != DW_TAG_subprogram)
         return tag == DW_TAG_namespace || tag == DW_TAG_module ? PF_WALK_INTO : PF_WALK_SKIP;
     ranges = pf_die_ranges(die);
-    while (pf_next_range(&ranges, &range) && pf_probe_step(c->target))
+    while (pf_die_next_range(&ranges, &range) && pf_probe_step(c->target))
         if (range.low < range.high &&
             !PF_PROBE_APPEND(c->target, unit->functions, unit->function_count, unit->function_capacity,
                              (struct pf_probe_function){range.low, range.high, *die}))
@@ -159,7 +159,7 @@ bool pf_probe_entry(const struct pf_die *die, uint64_t *address)
         return false;
     struct pf_die_ranges ranges = pf_attribute_ranges(&entry);
     struct pf_die_range first;
-    const bool is_there = pf_next_range(&ranges, &first);
+    const bool is_there = pf_die_next_range(&ranges, &first);
     *address = is_there ? first.low : *address;
     return is_there;
 }

@@ -78,7 +78,7 @@ static bool location_at(const struct reading *r, const struct pf_attribute *attr
     struct pf_die_ranges all = pf_attribute_locations(attribute);
     struct pf_die_range range;
     const bool is_list = !all.has_only;
-    while (pf_next_range(&all, &range)) {
+    while (pf_die_next_range(&all, &range)) {
         *expression = range.expression;
         if (r->site->address >= range.low && r->site->address < range.high)
             return is_list || expression->bytes;
@@ -423,7 +423,7 @@ static const char *ranges_of(const struct reading *r, const struct pf_die *die)
     if (!pf_die_attribute(die, DW_AT_location, &attribute))
         return "";
     struct pf_die_ranges all = pf_attribute_locations(&attribute);
-    while (pf_next_range(&all, &range)) {
+    while (pf_die_next_range(&all, &range)) {
         if (range.low == 0 && range.high == UINT64_MAX && !pf_probe_bounds(&r->site->scope, &range.low, &range.high))
             break;
         text = pf_probe_text(r->target, "%s%s%" PRIu64 "-%" PRIu64, text ? text : "", text ? "," : "",
