@@ -13,16 +13,24 @@ static bool is_qualifier(uint32_t tag, bool through)
            tag == DW_TAG_atomic_type || (through && tag == DW_TAG_typedef);
 }
 
+/* The complete type that is in a unit of its own, if the entry only declares it. */
+static void complete(struct pf_die *type)
+{
+    struct pf_attribute signature;
+    struct pf_die definition;
+    if (pf_die_attribute(type, DW_AT_signature, &signature) && pf_attribute_die(&signature, &definition))
+        *type = definition;
+}
+
 bool pf_die_unqualified(const struct pf_die *die, bool through, struct pf_die *type)
 {
     struct pf_attribute attribute;
     *type = *die;
-    for (unsigned i = 0; i < PF_DIE_CHAIN_MAX; i++)
-        if (!is_qualifier(pf_die_tag(type), through))
-            return true;
-        else if (!pf_die_integrated(type, DW_AT_type, &attribute) || !pf_attribute_die(&attribute, type))
+    for (unsigned i = 0; i < PF_DIE_CHAIN_MAX && is_qualifier(pf_die_tag(type), through); i++)
+        if (!pf_die_integrated(type, DW_AT_type, &attribute) || !pf_attribute_die(&attribute, type))
             return false;
-    return false;
+    complete(type);
+    return !is_qualifier(pf_die_tag(type), through);
 }
 
 bool pf_die_type(const struct pf_die *die, bool through, struct pf_die *type)
