@@ -54,7 +54,7 @@ static bool read_elf(const struct perfile_allocator *allocator, const char *path
 {
     struct pf_elf elf;
     struct extent extent;
-    if (pf_memory_check(allocator, pf_elf_open(&elf, path, allocator, NULL)) < 0)
+    if (pf_elf_open(&elf, path, allocator, NULL) < 0)
         return false;
     code->machine = (struct pf_insn_machine){elf.header.e_machine, elf.is_64, elf.is_big_endian};
     if (find_in_sections(&elf, address, &extent) || (!elf.section_count && find_in_segments(&elf, address, &extent)))

@@ -159,16 +159,23 @@ static void take_section(struct pf_elf *elf, struct pf_cursor *c, struct pf_elf_
                          take_from_budget(left, section->header.sh_size);
 }
 
+/* A text that begins before this offset ends with a NUL. */
+static size_t end_of_texts(const uint8_t *texts, size_t bytes)
+{
+    while (bytes && texts[bytes - 1])
+        bytes--;
+    return bytes;
+}
+
 static void name_sections(struct pf_elf *elf, size_t names_index)
 {
     size_t bytes = 0;
     const uint8_t *names =
         names_index < elf->section_count ? pf_elf_bytes(elf, &elf->sections[names_index], &bytes) : NULL;
-    for (size_t i = 0; names && i < elf->section_count; i++) {
-        const size_t at = elf->sections[i].header.sh_name;
-        if (at < bytes && memchr(names + at, 0, bytes - at))
-            elf->sections[i].name = (const char *)names + at;
-    }
+    bytes = end_of_texts(names, bytes);
+    for (size_t i = 0; i < elf->section_count; i++)
+        if (elf->sections[i].header.sh_name < bytes)
+            elf->sections[i].name = (const char *)names + elf->sections[i].header.sh_name;
 }
 
 static int read_sections(struct pf_elf *elf, struct perfile_error *error)
@@ -339,7 +346,7 @@ static int read_headers(struct pf_elf *elf, int code, struct perfile_error *erro
         code = read_segments(elf, error);
     if (code == 0)
         code = read_sections(elf, error);
-    if (code <= 0 && pf_memory_was_short(elf->allocator))
+    if (pf_memory_was_short(elf->allocator))
         code = pf_fail_memory(error, what);
     if (code == 0 && elf->header.e_type == ET_REL)
         position_sections(elf);
@@ -509,13 +516,6 @@ const uint8_t *pf_elf_contents(const struct pf_elf *elf, const struct pf_elf_sec
     return result_of(inflated, bytes);
 }
 
-const uint8_t *pf_elf_linked_bytes(const struct pf_elf *elf, const struct pf_elf_section *section, size_t *bytes)
-{
-    const size_t link = section->header.sh_link;
-    *bytes = 0;
-    return link < elf->section_count ? pf_elf_bytes(elf, &elf->sections[link], bytes) : NULL;
-}
-
 const uint8_t *pf_elf_bytes_at(const struct pf_elf *elf, uint64_t address, size_t *bytes)
 {
     for (size_t i = 1; i < elf->section_count; i++) {
@@ -558,13 +558,18 @@ static void find_indices(struct pf_elf_symbols *symbols, const struct pf_elf_sec
 
 bool pf_elf_symbols_open(struct pf_elf_symbols *symbols, const struct pf_elf *elf, const struct pf_elf_section *section)
 {
+    const size_t link = section->header.sh_link;
     size_t bytes;
     *symbols = (struct pf_elf_symbols){.elf = elf};
+    if (section->header.sh_type != SHT_SYMTAB && section->header.sh_type != SHT_DYNSYM)
+        return false;
     symbols->data = pf_elf_bytes(elf, section, &bytes);
     symbols->count = bytes / (elf->is_64 ? ELF64_SYM_BYTES : ELF32_SYM_BYTES);
-    symbols->names = pf_elf_linked_bytes(elf, section, &symbols->names_bytes);
+    if (link < elf->section_count)
+        symbols->names = pf_elf_bytes(elf, &elf->sections[link], &symbols->names_bytes);
+    symbols->names_end = end_of_texts(symbols->names, symbols->names_bytes);
     find_indices(symbols, section);
-    return symbols->data && (section->header.sh_type == SHT_SYMTAB || section->header.sh_type == SHT_DYNSYM);
+    return symbols->data;
 }
 
 static uint32_t section_of(const struct pf_elf_symbols *symbols, size_t index, uint16_t shndx)
@@ -595,10 +600,7 @@ struct pf_elf_symbol pf_elf_symbol_at(const struct pf_elf_symbols *symbols, size
 
 const char *pf_elf_symbol_name(const struct pf_elf_symbols *symbols, const struct pf_elf_symbol *symbol)
 {
-    const size_t at = symbol->st_name;
-    const bool is_there =
-        symbols->names && at < symbols->names_bytes && memchr(symbols->names + at, 0, symbols->names_bytes - at);
-    return is_there ? (const char *)symbols->names + at : NULL;
+    return symbol->st_name < symbols->names_end ? (const char *)symbols->names + symbol->st_name : NULL;
 }
 
 /* ---- relocations and the dynamic section ---- */
@@ -609,9 +611,11 @@ bool pf_elf_relocations_open(struct pf_elf_relocations *relocations, const struc
     const size_t word = elf->is_64 ? 8 : 4;
     size_t bytes;
     *relocations = (struct pf_elf_relocations){.elf = elf, .with_addend = section->header.sh_type == SHT_RELA};
+    if (!relocations->with_addend && section->header.sh_type != SHT_REL)
+        return false;
     relocations->data = pf_elf_bytes(elf, section, &bytes);
     relocations->count = bytes / (word * (relocations->with_addend ? 3 : 2));
-    return relocations->data && (relocations->with_addend || section->header.sh_type == SHT_REL);
+    return relocations->data;
 }
 
 struct pf_elf_relocation pf_elf_relocation_at(const struct pf_elf_relocations *relocations, size_t index)
@@ -699,7 +703,7 @@ static bool is_pie(const struct pf_elf *elf)
 bool pf_elf_is_program(const char *path, const struct perfile_allocator *allocator)
 {
     struct pf_elf elf;
-    if (pf_memory_check(allocator, pf_elf_open(&elf, path, allocator, NULL)) < 0)
+    if (pf_elf_open(&elf, path, allocator, NULL) < 0)
         return false;
     const bool is = elf.header.e_type == ET_EXEC || (elf.header.e_type == ET_DYN && is_pie(&elf));
     pf_elf_close(&elf);

@@ -92,8 +92,6 @@ const struct pf_elf_section *pf_elf_section_of_type(const struct pf_elf *elf, un
 const uint8_t *pf_elf_bytes(const struct pf_elf *elf, const struct pf_elf_section *section, size_t *bytes);
 /* The same, inflated if it is compressed. */
 const uint8_t *pf_elf_contents(const struct pf_elf *elf, const struct pf_elf_section *section, size_t *bytes);
-/* The bytes of the section that a header links to. */
-const uint8_t *pf_elf_linked_bytes(const struct pf_elf *elf, const struct pf_elf_section *section, size_t *bytes);
 /* The bytes at a virtual address up to the end of their section; NULL when no section with bytes holds it. */
 const uint8_t *pf_elf_bytes_at(const struct pf_elf *elf, uint64_t address, size_t *bytes);
 /* Those of a segment that are in the file; NULL when there are none. */
@@ -105,8 +103,8 @@ struct pf_elf_symbols {
     const uint8_t *data;
     size_t count; /* the first one is empty */
     const uint8_t *names;
-    size_t names_bytes;
-    const uint8_t *indices; /* of sections, where 16 bits do not hold them; NULL: there are none */
+    size_t names_bytes, names_end; /* those before `names_end` end with a NUL */
+    const uint8_t *indices;        /* of sections, where 16 bits do not hold them; NULL: there are none */
     size_t index_count;
 };
 struct pf_elf_symbol {
