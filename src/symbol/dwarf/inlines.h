@@ -53,8 +53,7 @@ struct pf_inlines;
 
 /*
  * Reads the DWARF of `path` (the file with the debug info: the binary itself or its separate debug file), split DWARF
- * (.dwo, .dwp) and dwz files (`alternate_path`, may be NULL) included, in bulk through libdw. ABSENT when there is
- * none.
+ * (.dwo, .dwp) and dwz files (`alternate_path`, may be NULL) included, in bulk. ABSENT when there is none.
  */
 int pf_inlines_open(const char *path, const char *alternate_path, const struct perfile_allocator *allocator,
                     struct pf_inlines **inlines, struct perfile_error *error);

@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Line tables, DWARF 2 to 5. libdw has them too, but sorted by address, and then a row at the very end of a sequence
- * cannot be distinguished from the first row of the next one; gcc often writes such empty rows.
- */
-
+/* Line tables, DWARF 2 to 5. */
 #include "base/cursor.h"
 #include "symbol/dwarf/inlines_tables.h"
 #include "symbol/dwarf/names.h"

@@ -263,7 +263,7 @@ static void put_unit(struct making *m, const char *source)
     end_length(m, unit);
 }
 
-/* elfutils finds units by nothing else. */
+/* Programs that read through elfutils find units by nothing else. */
 static void put_ranges(struct making *m)
 {
     const size_t start = m->file->used, range = begin_length(m);
