@@ -6,6 +6,7 @@
 #include "sandbox.h"
 #include "stream.h"
 
+#include <errno.h>
 #include <fnmatch.h>
 #include <inttypes.h>
 #include <limits.h>
@@ -29,6 +30,7 @@ struct probing {
     struct pf_stream out;
     char path[PATH_MAX];
     char folder[PATH_MAX];
+    int status; /* of what was printed */
 };
 
 static int failed(const struct probing *p, int result, const struct perfile_error *error)
@@ -243,17 +245,19 @@ static int print_lines(void *context, const struct perfile_probe_listing *lines)
     FILE *file = open_source(p, lines->file);
     char *text = NULL;
     size_t capacity = 0;
-    ssize_t bytes;
+    ssize_t bytes = 0;
     uint64_t last = lines->line_count ? lines->lines[lines->line_count - 1] + LINES_AFTER : lines->from;
 
     if (lines->to != INT32_MAX)
         last = lines->to;
     else if (!lines->function)
         last = UINT64_MAX;
+    if (!file && errno == ENOMEM)
+        return p->status = pf_out_of_memory(p->command->name);
     if (!file) {
         pf_message("%s: the source file %s is not here; --source DIR is where such files are", p->command->name,
                    lines->file);
-        return 1;
+        return p->status = PF_STATUS_UNREADABLE;
     }
     pf_stream_print(&p->out, "<%s%s%s:%" PRIu64 ">\n", lines->function ? lines->function : "",
                     lines->function ? "@" : "", lines->file, lines->from - lines->first);
@@ -263,9 +267,11 @@ static int print_lines(void *context, const struct perfile_probe_listing *lines)
         if (number >= lines->from)
             print_line(p, lines, number, text);
     }
+    if (bytes < 0 && !feof(file) && !ferror(file))
+        p->status = pf_out_of_memory(p->command->name);
     free(text);
     fclose(file);
-    return 0;
+    return p->status;
 }
 
 static int show_lines(struct probing *p, const char *range)
@@ -273,7 +279,7 @@ static int show_lines(struct probing *p, const char *range)
     struct perfile_error error;
     const int result = perfile_probe_lines(&p->options, range, print_lines, p, &error);
 
-    return result == PERFILE_ERROR_STOPPED ? PF_STATUS_UNREADABLE : failed(p, result, &error);
+    return p->status ? p->status : failed(p, result, &error);
 }
 
 /* ---- -D and -a --------------------------------------------------------------------------------------------------- */
@@ -286,7 +292,7 @@ static int print_definition(struct probing *p, const char *definition)
     for (size_t i = 0; i < batch.count && !status; i++) {
         char *text = pf_probe_line_text(&batch.lines[i], 0);
         if (!text)
-            status = PF_STATUS_MEMORY;
+            status = pf_out_of_memory(p->command->name);
         else
             pf_stream_print(&p->out, "%s\n", text);
         free(text);

@@ -130,6 +130,8 @@ def main():
         lines = [[*verb, program] for verb in VERBS + EXPORTS * every if program]
         kinds = {kind: make_recording(folder / kind, assemble, compiler, kind) for kind in DEBUG_INFO}
         lines += [[*verb, recording] for recording in kinds.values() if recording for verb in (['script', '-F', '+srcline'], ['annotate', '--stdio'])]
+        programs = [recording.parent / 'prog' for recording in (program, *kinds.values()) if recording]
+        lines += [['probe', *words, '--exec', binary] for binary in programs for words in (['--definition', 'outer $vars'], ['--vars', 'inner*'], ['--line', 'prog.c'])]
         if missing := [kind for kind, recording in kinds.items() if not recording]:
             print(f"skipped: debug info of the kinds {', '.join(missing)}: it cannot be made here")
         lines += [['diff', '--noise', '5%', program, program]] if program else []

@@ -19,7 +19,6 @@ struct listing {
     int64_t from, to;    /* absolute */
     uint64_t *lines;
     size_t count, capacity;
-    bool failed;
 };
 
 static bool is_listed(const struct listing *l, const struct pf_probe_line *line)
@@ -51,8 +50,7 @@ static bool is_own(struct listing *l, uint64_t address)
 
 static void add_line(struct listing *l, int line)
 {
-    if (!PF_PROBE_APPEND(l->target, l->lines, l->count, l->capacity, (uint64_t)line))
-        l->failed = true;
+    (void)PF_PROBE_APPEND(l->target, l->lines, l->count, l->capacity, (uint64_t)line);
 }
 
 /* The line at this address, unless the address is that of another line. */
@@ -88,9 +86,7 @@ static enum pf_walk add_function(void *context, const struct pf_die *die)
     if (tag == DW_TAG_inlined_subroutine && pf_probe_entry(die, &address) && pf_probe_called(l->target, die, &line) &&
         is_listed(l, &line) && pf_probe_line_at(l->target, l->unit, address, &at) && at.line == line.line)
         add_line(l, line.line);
-    return l->failed                                                  ? PF_WALK_END
-           : tag == DW_TAG_formal_parameter || tag == DW_TAG_variable ? PF_WALK_SKIP
-                                                                      : PF_WALK_INTO;
+    return tag == DW_TAG_formal_parameter || tag == DW_TAG_variable ? PF_WALK_SKIP : PF_WALK_INTO;
 }
 
 /* ---- what is listed ---------------------------------------------------------------------------------------------- */
@@ -161,7 +157,7 @@ static int list(struct pf_probe_target *target, struct listing *l, const char *t
     if (!pf_probe_has_debug(target))
         return pf_probe_no_debug(target);
     pf_probe_units(target, list_unit, l);
-    if (l->failed)
+    if (pf_memory_was_short(target->allocator))
         return pf_probe_no_memory(target);
     if (!l->file)
         return pf_probe_fail(target, PERFILE_ERROR_ABSENT, "%.200s is not in %.200s", text, target->path);

@@ -186,7 +186,9 @@ static int open_and_run(struct pf_probe_target *target, int (*run)(void *context
     int result = target->path ? open_elf(target, &find) : open_kernel(target, &find);
     if (result == 0)
         result = run(context, target);
-    return result == 0 && pf_memory_was_short(target->allocator) ? pf_probe_no_memory(target) : result;
+    /* What seemed to be absent was perhaps only not read. */
+    return result != PERFILE_ERROR_STOPPED && pf_memory_was_short(target->allocator) ? pf_probe_no_memory(target)
+                                                                                     : result;
 }
 
 int pf_probe_with_target(const struct perfile_probe_options *options,
@@ -326,23 +328,21 @@ static int deliver(struct defining *d, const char *name, const char *site)
 {
     const struct pf_probe_definition *definition = &d->definition;
     pf_put_char(&d->target->text_out, '\0');
-    struct perfile_probe probe = {
+    const struct perfile_probe probe = {
         .size = sizeof(probe),
         .group = group_of(d),
         .event = event_of(d, name),
         .point = definition->point.text,
+        .target = pf_probe_text(d->target, "%s%s", site, d->target->text_out.data),
         .arguments = definition->argument_text,
         .is_return = definition->point.is_return,
         .is_kernel = !d->target->options->file,
     };
-    if (!site || !probe.group || !probe.event || d->target->text_out.failed)
+    if (pf_memory_was_short(d->target->allocator))
         return pf_probe_no_memory(d->target);
     if (!*site)
         return pf_probe_fail(d->target, PERFILE_ERROR_ABSENT, "the address of %.200s is not in %.200s",
                              definition->point.text, d->target->path);
-    probe.target = pf_probe_text(d->target, "%s%s", site, d->target->text_out.data);
-    if (!probe.target)
-        return pf_probe_no_memory(d->target);
     d->count++;
     return d->take(d->context, &probe) ? PERFILE_ERROR_STOPPED : 0;
 }

@@ -121,7 +121,7 @@ static const char *locate_constant(struct reading *r, const struct pf_attribute 
     if (!pf_attribute_signed(attribute, &value))
         return "its constant value is not a number";
     r->location = (struct pf_probe_location){.base = pf_probe_text(r->target, "\\%" PRId64, value)};
-    return r->location.base ? NULL : "out of memory";
+    return NULL;
 }
 
 /* Where the variable r->die is at the address. */
@@ -303,12 +303,11 @@ static int put_variable(struct reading *r)
         return fail_argument(r, why);
     if (!type)
         type = pf_probe_kernel_type(r->target, &r->die);
-    if (!type)
-        return pf_probe_no_memory(r->target);
     pf_put_char(r->text, ' ');
     put_name(r->text, r->argument);
     put_location(r);
-    pf_put_format(r->text, "%s%s", *type ? ":" : "", type);
+    if (type && *type)
+        pf_put_format(r->text, ":%s", type);
     return 0;
 }
 
@@ -325,7 +324,6 @@ struct collection {
     bool only_parameters;
     const char **names;
     size_t count, capacity;
-    bool failed;
 };
 
 static bool is_known(const struct collection *c, const char *name)
@@ -345,8 +343,7 @@ static enum pf_walk collect(void *context, const struct pf_die *die)
     if (name && has_value(die) && (!c->only_parameters || pf_die_tag(die) == DW_TAG_formal_parameter) &&
         !is_known(c, name)) {
         r->die = *die;
-        if (!locate(r) && !PF_PROBE_APPEND(r->target, c->names, c->count, c->capacity, name))
-            c->failed = true;
+        (void)(!locate(r) && PF_PROBE_APPEND(r->target, c->names, c->count, c->capacity, name));
     }
     return pf_die_holds(die, r->site->address) ? PF_WALK_INTO : PF_WALK_SKIP;
 }
@@ -360,7 +357,7 @@ static int put_all(struct reading *r, bool only_parameters)
     pf_probe_walk(r->target, &r->site->scope, collect, &c);
     for (size_t i = 0; i < c.count && result == 0; i++)
         result = put_argument(r, &(struct pf_probe_argument){.variable = c.names[i]});
-    return c.failed ? pf_probe_no_memory(r->target) : result;
+    return result;
 }
 
 static int put_argument(struct reading *r, const struct pf_probe_argument *argument)
@@ -464,7 +461,7 @@ static enum pf_walk show(void *context, const struct pf_die *die)
             .is_external = s->externs,
         };
         s->count++;
-        s->result = variable.type && variable.ranges ? s->take(s->context, &variable) : PERFILE_ERROR_MEMORY;
+        s->result = pf_memory_was_short(r->target->allocator) ? PERFILE_ERROR_MEMORY : s->take(s->context, &variable);
     }
     if (s->result)
         return PF_WALK_END;
