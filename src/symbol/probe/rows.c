@@ -13,26 +13,19 @@ static void take_row(void *context, const struct pf_line_state *row)
     (void)PF_PROBE_APPEND(lines->target, lines->rows, lines->count, lines->capacity, taken);
 }
 
-static uint64_t order_of_end(const void *row)
+/* Ends are before other rows of their address. The highest bit of an address makes no difference. */
+static uint64_t order_of(const void *row)
 {
-    return !((const struct pf_probe_row *)row)->ends_sequence;
-}
-
-static uint64_t address_of(const void *row)
-{
-    return ((const struct pf_probe_row *)row)->address;
+    const struct pf_probe_row *r = row;
+    return r->address << 1 | !r->ends_sequence;
 }
 
 static void sort_rows(struct pf_probe_lines *lines)
 {
-    struct pf_probe_row *other = pf_arena_new(&lines->target->arena, pf_max_size(lines->count, 1) * sizeof(*other));
-    const size_t bytes = sizeof(*other);
-    if (!other) {
+    struct pf_probe_row *other = pf_arena_new(&lines->target->arena, (lines->count + 1) * sizeof(*other));
+    if (!other)
         lines->count = 0;
-    } else if (!pf_is_sorted(lines->rows, lines->count, bytes, address_of)) {
-        struct pf_probe_row *sorted = pf_sort(lines->rows, other, lines->count, bytes, order_of_end);
-        lines->rows = pf_sort(sorted, sorted == other ? lines->rows : other, lines->count, bytes, address_of);
-    }
+    lines->rows = pf_sort(lines->rows, other, lines->count, sizeof(*other), order_of);
     if (lines->count)
         lines->rows[lines->count - 1].is_statement = false; /* nothing is after it */
 }

@@ -12,7 +12,6 @@ bool pf_probe_walk(struct pf_probe_target *target, const struct pf_die *top, pf_
     uint64_t depth = 1, skipped = UINT64_MAX; /* what is deeper is skipped */
     struct pf_die die;
     while (at && at < top->unit->end && depth && pf_probe_step(target)) {
-        enum pf_walk next = PF_WALK_SKIP;
         if (*at == 0) {
             at++;
             depth--;
@@ -20,23 +19,14 @@ bool pf_probe_walk(struct pf_probe_target *target, const struct pf_die *top, pf_
         }
         if (!pf_die_at(top->unit, at, &die))
             return false;
-        if (depth <= skipped) {
-            skipped = UINT64_MAX;
-            next = visit(context, &die);
-        }
+        const enum pf_walk next = depth <= skipped ? visit(context, &die) : PF_WALK_SKIP;
         if (next == PF_WALK_END)
             return true;
-        at = pf_die_end(&die);
-        if (!pf_die_has_children(&die))
-            continue;
-        const uint8_t *after = next == PF_WALK_SKIP ? pf_die_after_children(&die) : NULL;
-        if (after) {
-            at = after;
-            continue;
-        }
-        if (next == PF_WALK_SKIP)
-            skipped = pf_min(skipped, depth);
-        depth++;
+        skipped = next == PF_WALK_INTO ? UINT64_MAX : pf_min(skipped, depth);
+        const bool is_parent = pf_die_has_children(&die);
+        const uint8_t *after = is_parent && next == PF_WALK_SKIP ? pf_die_after_children(&die) : NULL;
+        depth += is_parent && !after;
+        at = after ? after : pf_die_end(&die);
     }
     return false;
 }
@@ -70,21 +60,23 @@ struct collection {
     struct pf_probe_unit *unit;
 };
 
+/* Each range takes steps for the memory that it takes. */
 static enum pf_walk collect(void *context, const struct pf_die *die)
 {
+    enum { STEPS = 64 };
     const struct collection *c = context;
     struct pf_probe_unit *unit = c->unit;
     const uint32_t tag = pf_die_tag(die);
-    struct pf_die_ranges ranges;
     struct pf_die_range range;
     if (tag != DW_TAG_subprogram)
         return tag == DW_TAG_namespace || tag == DW_TAG_module ? PF_WALK_INTO : PF_WALK_SKIP;
-    ranges = pf_die_ranges(die);
-    while (pf_die_next_range(&ranges, &range) && pf_probe_step(c->target))
-        if (range.low < range.high &&
-            !PF_PROBE_APPEND(c->target, unit->functions, unit->function_count, unit->function_capacity,
-                             (struct pf_probe_function){range.low, range.high, *die}))
-            return PF_WALK_END;
+    struct pf_die_ranges ranges = pf_die_ranges(die);
+    while (pf_die_next_range(&ranges, &range) && c->target->steps > STEPS) {
+        c->target->steps -= STEPS;
+        if (range.low < range.high)
+            (void)PF_PROBE_APPEND(c->target, unit->functions, unit->function_count, unit->function_capacity,
+                                  (struct pf_probe_function){range.low, range.high, *die});
+    }
     return PF_WALK_SKIP;
 }
 
@@ -105,21 +97,16 @@ static void find_functions(struct pf_probe_target *target, struct pf_probe_unit 
         unit->function_count = 0;
 }
 
-/* Of those that overlap the one that begins first. */
 bool pf_probe_function_at(struct pf_probe_target *target, struct pf_probe_unit *unit, uint64_t address,
                           struct pf_die *function)
 {
-    enum { OVERLAPPING_MAX = 16 };
-    bool is_found = false;
     if (!unit->has_functions)
         find_functions(target, unit);
-    const size_t after = PF_COUNT_BEFORE(unit->function_count, i, unit->functions[i].low <= address);
-    for (size_t i = after; i-- > 0 && after - i <= OVERLAPPING_MAX;) {
-        const bool holds = address < unit->functions[i].high;
-        *function = holds ? unit->functions[i].die : *function;
-        is_found |= holds;
-    }
-    return is_found;
+    const size_t before = PF_COUNT_BEFORE(unit->function_count, i, unit->functions[i].high <= address);
+    if (before == unit->function_count || address < unit->functions[before].low)
+        return false;
+    *function = unit->functions[before].die;
+    return true;
 }
 
 struct at {
@@ -132,9 +119,7 @@ static enum pf_walk look_at_inlined(void *context, const struct pf_die *die)
     const struct at *at = context;
     const uint32_t tag = pf_die_tag(die);
     const bool is_inlined = tag == DW_TAG_inlined_subroutine;
-    if (!is_inlined && tag != DW_TAG_lexical_block && tag != DW_TAG_subprogram)
-        return tag == DW_TAG_namespace || tag == DW_TAG_module ? PF_WALK_INTO : PF_WALK_SKIP;
-    if (!pf_die_holds(die, at->address))
+    if ((!is_inlined && tag != DW_TAG_lexical_block && tag != DW_TAG_subprogram) || !pf_die_holds(die, at->address))
         return PF_WALK_SKIP;
     if (is_inlined)
         *at->found = *die;
