@@ -372,17 +372,6 @@ static void claim_code(struct reading *r)
     pf_builder_sort_code(&r->builder);
 }
 
-static void keep_sections(struct reading *r)
-{
-    const struct pf_debug *debug = &r->module.file.debug;
-    r->sections = (struct pf_line_sections){.line = debug->sections[PF_DEBUG_LINE],
-                                            .line_str = debug->sections[PF_DEBUG_LINE_STR],
-                                            .str = debug->sections[PF_DEBUG_STR],
-                                            .swap = debug->swap};
-    if (debug->alternate)
-        r->sections.alternate_str = debug->alternate->sections[PF_DEBUG_STR];
-}
-
 static int read_module(struct reading *r, struct perfile_error *error)
 {
     const char *path = r->request->path;
@@ -393,7 +382,7 @@ static int read_module(struct reading *r, struct perfile_error *error)
     if (module->file.elf.header.e_type == ET_REL)
         return pf_fail(error, PERFILE_ERROR_UNSUPPORTED, PERFILE_NO_OFFSET, path, "debug info of an unlinked file");
     r->builder.steps = 64 * module->file.elf.identity.bytes + (1 << 20);
-    keep_sections(r);
+    r->sections = pf_debug_line_sections(&module->file.debug);
     claim_code(r);
     r->made_of = (struct pf_inlines_files){.debug = module->file.elf.identity,
                                            .alternate = module->alternate.elf.identity,

@@ -201,16 +201,6 @@ bool pf_die_next_range(struct pf_die_ranges *ranges, struct pf_die_range *range)
     return !ranges->is_done;
 }
 
-bool pf_die_holds(const struct pf_die *die, uint64_t address)
-{
-    struct pf_die_ranges ranges = pf_die_ranges(die);
-    struct pf_die_range range;
-    while (pf_die_next_range(&ranges, &range))
-        if (address >= range.low && address < range.high)
-            return true;
-    return false;
-}
-
 /* ---- expressions ------------------------------------------------------------------------------------------------ */
 
 enum operand { NONE, U8, S8, U16, S16, U32, S32, U64, ULEB, SLEB, ADDRESS, REFERENCE, BLOCK, SHORT_BLOCK };

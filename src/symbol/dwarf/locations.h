@@ -29,8 +29,6 @@ struct pf_die_ranges pf_attribute_ranges(const struct pf_attribute *attribute);
 struct pf_die_ranges pf_attribute_locations(const struct pf_attribute *attribute);
 /* The next one, which may be empty; false at the end. */
 bool pf_die_next_range(struct pf_die_ranges *ranges, struct pf_die_range *range);
-/* Whether the entry has code at the address. */
-bool pf_die_holds(const struct pf_die *die, uint64_t address);
 
 /* An operation of an expression. */
 struct pf_operation {

@@ -178,8 +178,9 @@ static inline uint64_t take_leb(const uint8_t **at, const uint8_t *end)
 /* Skips the specifications, and adds up what the values take. */
 static void take_specifications(const struct pf_unit *unit, struct pf_cursor *c, struct pf_abbreviation *abbreviation)
 {
+    enum { SPECIFICATIONS_MAX = 1024 }; /* each entry is read through all of them */
     uint64_t name, form;
-    unsigned bytes;
+    unsigned bytes, count = 0;
     abbreviation->specifications = c->at;
     abbreviation->bytes = 0;
     do {
@@ -187,6 +188,8 @@ static void take_specifications(const struct pf_unit *unit, struct pf_cursor *c,
         form = pf_cursor_leb(c, false);
         if (form == DW_FORM_implicit_const)
             (void)pf_cursor_leb(c, true);
+        if (++count > SPECIFICATIONS_MAX)
+            pf_cursor_fail(c, 0);
         abbreviation->has_sibling |= name == DW_AT_sibling;
         if (abbreviation->bytes < 1 << 20 && fixed_bytes(unit, form, &bytes))
             abbreviation->bytes += bytes;
@@ -566,6 +569,17 @@ void pf_debug_close(struct pf_debug *debug)
     pf_map_close(&debug->type_units);
     pf_map_close(&debug->set_numbers);
     *debug = (struct pf_debug){.allocator = NULL};
+}
+
+struct pf_line_sections pf_debug_line_sections(const struct pf_debug *debug)
+{
+    const struct pf_section *sections = debug->sections;
+    return (struct pf_line_sections){.line = sections[PF_DEBUG_LINE],
+                                     .line_str = sections[PF_DEBUG_LINE_STR],
+                                     .str = sections[PF_DEBUG_STR],
+                                     .alternate_str = debug->alternate ? debug->alternate->sections[PF_DEBUG_STR]
+                                                                       : (struct pf_section){NULL, 0},
+                                     .swap = debug->swap};
 }
 
 void pf_unit_attach(struct pf_unit *split, const struct pf_unit *skeleton)

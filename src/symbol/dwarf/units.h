@@ -75,6 +75,8 @@ static inline bool pf_debug_step(struct pf_debug *debug)
     debug->steps_left--;
     return true;
 }
+/* Those of its sections that line tables need. */
+struct pf_line_sections pf_debug_line_sections(const struct pf_debug *debug);
 /* The split unit belongs to this skeleton, which has its addresses. */
 void pf_unit_attach(struct pf_unit *split, const struct pf_unit *skeleton);
 

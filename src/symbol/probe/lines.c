@@ -45,7 +45,8 @@ static bool is_own(struct listing *l, uint64_t address)
         return true;
     if (l->is_copied)
         return is_in_copy(l, address);
-    return pf_die_holds(&l->scope, address) && !pf_probe_inlined_at(l->target, &l->scope, address, &inlined);
+    return pf_probe_holds(l->target, &l->scope, address) &&
+           !pf_probe_inlined_at(l->target, &l->scope, address, &inlined);
 }
 
 static void add_line(struct listing *l, int line)

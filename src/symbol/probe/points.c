@@ -157,7 +157,7 @@ static uint64_t after_prologue(struct search *s, const struct pf_die *function, 
     if (!lines || !pf_probe_bounds(function, &low, &end))
         return entry;
     const size_t first = pf_probe_find_row(lines, entry);
-    for (size_t i = first + 1; i < lines->count && lines->rows[i].address < end; i++) {
+    for (size_t i = first + 1; i < lines->count && lines->rows[i].address < end && pf_probe_step(s->target); i++) {
         second = i == first + 1 ? lines->rows[i].address : second;
         if (lines->rows[i].ends_prologue)
             return lines->rows[i].address;

@@ -67,12 +67,15 @@ int pf_probe_no_memory(struct pf_probe_target *target);
 /* As pf_grow, in the arena. */
 bool pf_probe_grow(struct pf_probe_target *target, void *items, size_t *capacity, size_t count, size_t bytes);
 /* False: no steps are left, and what is read ends here. */
+static inline bool pf_probe_steps(struct pf_probe_target *target, uint64_t count)
+{
+    const bool is_enough = target->steps >= count;
+    target->steps -= is_enough ? count : target->steps;
+    return is_enough;
+}
 static inline bool pf_probe_step(struct pf_probe_target *target)
 {
-    if (!target->steps)
-        return false;
-    target->steps--;
-    return true;
+    return pf_probe_steps(target, 1);
 }
 #define PF_PROBE_APPEND(target, items, count, capacity, ...)                                                           \
     (pf_probe_grow(target, &(items), &(capacity), (count) + 1, sizeof(*(items))) &&                                    \
@@ -93,6 +96,8 @@ bool pf_probe_function_at(struct pf_probe_target *target, struct pf_probe_unit *
 /* The inlined function below `function` that holds the address, the outermost one. */
 bool pf_probe_inlined_at(struct pf_probe_target *target, const struct pf_die *function, uint64_t address,
                          struct pf_die *inlined);
+/* Whether it has code at the address. */
+bool pf_probe_holds(struct pf_probe_target *target, const struct pf_die *die, uint64_t address);
 /* Where it is entered. */
 bool pf_probe_entry(const struct pf_die *die, uint64_t *address);
 /* Its code, if that is in one piece. */

@@ -10,7 +10,7 @@ static void take_row(void *context, const struct pf_line_state *row)
     const struct pf_probe_row taken = {row->address,       (uint32_t)pf_min(row->file, UINT32_MAX),
                                        (int)row->line,     row->is_statement && !row->ends_sequence,
                                        row->ends_prologue, row->ends_sequence};
-    (void)PF_PROBE_APPEND(lines->target, lines->rows, lines->count, lines->capacity, taken);
+    (void)PF_APPEND(lines->target->allocator, lines->rows, lines->count, lines->capacity, taken);
 }
 
 /* Ends are before other rows of their address. The highest bit of an address makes no difference. */
@@ -22,28 +22,26 @@ static uint64_t order_of(const void *row)
 
 static void sort_rows(struct pf_probe_lines *lines)
 {
-    struct pf_probe_row *other = pf_arena_new(&lines->target->arena, (lines->count + 1) * sizeof(*other));
-    if (!other)
+    const struct perfile_allocator *allocator = lines->target->allocator;
+    const size_t bytes = lines->capacity * sizeof(*lines->rows);
+    struct pf_probe_row *rows = lines->rows, *other = lines->count ? pf_resize(allocator, NULL, 0, bytes) : NULL;
+    if (!other) {
         lines->count = 0;
-    lines->rows = pf_sort(lines->rows, other, lines->count, sizeof(*other), order_of);
-    if (lines->count)
-        lines->rows[lines->count - 1].is_statement = false; /* nothing is after it */
+        return;
+    }
+    lines->rows = pf_sort(rows, other, lines->count, sizeof(*rows), order_of);
+    lines->rows[lines->count - 1].is_statement = false; /* nothing is after it */
+    pf_free(allocator, lines->rows == other ? rows : other, bytes);
 }
 
 static struct pf_probe_lines *read_lines(struct pf_probe_target *target, const struct pf_unit *unit,
                                          const struct pf_die *top, uint64_t offset)
 {
-    const struct pf_section *sections = unit->debug->sections;
     struct pf_attribute directory;
     struct pf_probe_lines *lines = pf_arena_new(&target->arena, sizeof(*lines));
     if (!lines || !PF_PROBE_APPEND(target, target->tables, target->table_count, target->table_capacity, lines))
         return NULL;
-    struct pf_line_sections from = {.line = sections[PF_DEBUG_LINE],
-                                    .line_str = sections[PF_DEBUG_LINE_STR],
-                                    .str = sections[PF_DEBUG_STR],
-                                    .swap = unit->debug->swap};
-    if (unit->debug->alternate)
-        from.alternate_str = unit->debug->alternate->sections[PF_DEBUG_STR];
+    const struct pf_line_sections from = pf_debug_line_sections(unit->debug);
     lines->target = target;
     lines->files = (struct pf_line_files){.builder = &target->reader, .take = take_row, .context = lines};
     if (pf_die_attribute(top, DW_AT_comp_dir, &directory))
@@ -74,8 +72,11 @@ struct pf_probe_lines *pf_probe_lines_of(struct pf_probe_target *target, const s
 
 void pf_probe_close_lines(struct pf_probe_target *target)
 {
-    for (size_t i = 0; i < target->table_count; i++)
-        pf_line_files_close(&target->tables[i]->files);
+    for (size_t i = 0; i < target->table_count; i++) {
+        struct pf_probe_lines *lines = target->tables[i];
+        pf_line_files_close(&lines->files);
+        pf_free(target->allocator, lines->rows, lines->capacity * sizeof(*lines->rows));
+    }
     pf_map_close(&target->table_numbers);
 }
 
@@ -85,7 +86,7 @@ const char *pf_probe_file(struct pf_probe_lines *lines, uint64_t number)
     if (number >= lines->path_count)
         return NULL;
     const char **kept = &lines->paths[number];
-    if (!*kept && pf_line_file_path(&lines->files, number, path))
+    if (!*kept && pf_line_file_path(&lines->files, number, path) && pf_probe_steps(lines->target, 4 * strlen(path)))
         *kept = pf_arena_text(&lines->target->arena, path, strlen(path));
     return *kept;
 }
@@ -135,7 +136,8 @@ bool pf_probe_line_at(struct pf_probe_target *target, struct pf_probe_unit *unit
         entry == address && pf_probe_declared(target, &function, line))
         return true;
     struct pf_probe_lines *lines = pf_probe_lines_of(target, unit->top.unit);
-    for (size_t i = lines ? pf_probe_find_row(lines, address) : 0; lines && i < lines->count; i++) {
+    for (size_t i = lines ? pf_probe_find_row(lines, address) : 0; lines && i < lines->count && pf_probe_step(target);
+         i++) {
         const struct pf_probe_row *row = &lines->rows[i];
         if (row->address != address)
             break;

@@ -71,12 +71,10 @@ static enum pf_walk collect(void *context, const struct pf_die *die)
     if (tag != DW_TAG_subprogram)
         return tag == DW_TAG_namespace || tag == DW_TAG_module ? PF_WALK_INTO : PF_WALK_SKIP;
     struct pf_die_ranges ranges = pf_die_ranges(die);
-    while (pf_die_next_range(&ranges, &range) && c->target->steps > STEPS) {
-        c->target->steps -= STEPS;
+    while (pf_die_next_range(&ranges, &range) && pf_probe_steps(c->target, STEPS))
         if (range.low < range.high)
             (void)PF_PROBE_APPEND(c->target, unit->functions, unit->function_count, unit->function_capacity,
                                   (struct pf_probe_function){range.low, range.high, *die});
-    }
     return PF_WALK_SKIP;
 }
 
@@ -109,7 +107,18 @@ bool pf_probe_function_at(struct pf_probe_target *target, struct pf_probe_unit *
     return true;
 }
 
+bool pf_probe_holds(struct pf_probe_target *target, const struct pf_die *die, uint64_t address)
+{
+    struct pf_die_ranges ranges = pf_die_ranges(die);
+    struct pf_die_range range;
+    while (pf_die_next_range(&ranges, &range) && pf_probe_step(target))
+        if (address >= range.low && address < range.high)
+            return true;
+    return false;
+}
+
 struct at {
+    struct pf_probe_target *target;
     uint64_t address;
     struct pf_die *found;
 };
@@ -119,7 +128,8 @@ static enum pf_walk look_at_inlined(void *context, const struct pf_die *die)
     const struct at *at = context;
     const uint32_t tag = pf_die_tag(die);
     const bool is_inlined = tag == DW_TAG_inlined_subroutine;
-    if ((!is_inlined && tag != DW_TAG_lexical_block && tag != DW_TAG_subprogram) || !pf_die_holds(die, at->address))
+    if ((!is_inlined && tag != DW_TAG_lexical_block && tag != DW_TAG_subprogram) ||
+        !pf_probe_holds(at->target, die, at->address))
         return PF_WALK_SKIP;
     if (is_inlined)
         *at->found = *die;
@@ -130,7 +140,7 @@ bool pf_probe_inlined_at(struct pf_probe_target *target, const struct pf_die *fu
                          struct pf_die *inlined)
 {
     const struct pf_die top = *function;
-    struct at at = {address, inlined};
+    struct at at = {target, address, inlined};
     return pf_probe_walk(target, &top, look_at_inlined, &at);
 }
 

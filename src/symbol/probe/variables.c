@@ -57,7 +57,7 @@ static enum pf_walk look_for_name(void *context, const struct pf_die *die)
     }
     if (s->is_global)
         return pf_die_tag(die) == DW_TAG_namespace ? PF_WALK_INTO : PF_WALK_SKIP;
-    return pf_die_holds(die, s->reading->site->address) ? PF_WALK_INTO : PF_WALK_SKIP;
+    return pf_probe_holds(s->reading->target, die, s->reading->site->address) ? PF_WALK_INTO : PF_WALK_SKIP;
 }
 
 /* In the function, then among the variables of its unit. */
@@ -78,7 +78,7 @@ static bool location_at(const struct reading *r, const struct pf_attribute *attr
     struct pf_die_ranges all = pf_attribute_locations(attribute);
     struct pf_die_range range;
     const bool is_list = !all.has_only;
-    while (pf_die_next_range(&all, &range)) {
+    while (pf_die_next_range(&all, &range) && pf_probe_step(r->target)) {
         *expression = range.expression;
         if (r->site->address >= range.low && r->site->address < range.high)
             return is_list || expression->bytes;
@@ -328,7 +328,7 @@ struct collection {
 
 static bool is_known(const struct collection *c, const char *name)
 {
-    for (size_t i = 0; i < c->count; i++)
+    for (size_t i = 0; i < c->count && pf_probe_step(c->reading->target); i++)
         if (strcmp(c->names[i], name) == 0)
             return true;
     return false;
@@ -345,7 +345,7 @@ static enum pf_walk collect(void *context, const struct pf_die *die)
         r->die = *die;
         (void)(!locate(r) && PF_PROBE_APPEND(r->target, c->names, c->count, c->capacity, name));
     }
-    return pf_die_holds(die, r->site->address) ? PF_WALK_INTO : PF_WALK_SKIP;
+    return pf_probe_holds(r->target, die, r->site->address) ? PF_WALK_INTO : PF_WALK_SKIP;
 }
 
 static int put_argument(struct reading *r, const struct pf_probe_argument *argument);
@@ -465,7 +465,7 @@ static enum pf_walk show(void *context, const struct pf_die *die)
     }
     if (s->result)
         return PF_WALK_END;
-    return !s->externs && pf_die_holds(die, r->site->address) ? PF_WALK_INTO : PF_WALK_SKIP;
+    return !s->externs && pf_probe_holds(r->target, die, r->site->address) ? PF_WALK_INTO : PF_WALK_SKIP;
 }
 
 int pf_probe_show_variables(struct pf_probe_target *target, struct pf_probe_site *site, bool externs,
