@@ -42,6 +42,12 @@ static struct {
     uint64_t press_ms;    /* ... and when that was */
 } screen;
 
+/* Events that came together, and were not handled yet, the last one first. */
+static struct {
+    MEVENT events[8]; /* as many as curses keeps */
+    size_t count;
+} mouse;
+
 /* ---- signals ----------------------------------------------------------------------------------------------------- */
 
 /* The signals that end the process, by request or by a bug. */
@@ -406,12 +412,15 @@ static bool is_double(int y, int x)
     return twice;
 }
 
+/* Curses reports one key for all events that came together, and returns the last of them first. */
 static int mouse_key(struct pf_tui_screen *out)
 {
-    MEVENT event;
-
-    if (getmouse(&event) != OK)
+    if (!mouse.count)
+        while (mouse.count < COUNT(mouse.events) && getmouse(&mouse.events[mouse.count]) == OK)
+            mouse.count++;
+    if (!mouse.count)
         return PF_KEY_OTHER;
+    const MEVENT event = mouse.events[--mouse.count];
     for (size_t i = 0; i < COUNT(presses); i++)
         if (event.bstate & presses[i].bits) {
             out->mouse = (struct pf_tui_mouse){event.y, event.x, presses[i].press};
@@ -472,7 +481,7 @@ static int escape_key(void)
 
 static int take_key(struct pf_tui_screen *out)
 {
-    const int key = getch();
+    const int key = mouse.count ? KEY_MOUSE : getch();
 
     if (key == ERR)
         return PF_KEY_NONE;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * deep SECONDS [wide]: computes in two threads, 30 functions below planted_root, without frame pointers; wide: as long
- * again with frames of 400 bytes, in seconds of both threads, so that a busy machine takes as many samples. With
+ * again with frames of 400 bytes. Seconds are those of processors, of both threads: a busy machine takes as many samples. With
  * NEVER_RETURNS planted_root has no code that returns; with MADE_CODE it calls by code that was made at run time and
  * has no frame pointer. It asks for no time, as the kernel's code for that is in no file.
  */
@@ -108,8 +108,8 @@ int main(int count, char **arguments)
     void *wide = count > 2 ? arguments[2] : NULL;
     pthread_t thread;
     phases += wide != NULL;
-    signal(wide ? SIGVTALRM : SIGALRM, finish);
-    if (make_code() != 0 || setitimer(wide ? ITIMER_VIRTUAL : ITIMER_REAL, &timer, NULL) != 0)
+    signal(SIGVTALRM, finish);
+    if (make_code() != 0 || setitimer(ITIMER_VIRTUAL, &timer, NULL) != 0)
         return 1;
     if (pthread_create(&thread, NULL, planted_root, wide) != 0)
         return 1;

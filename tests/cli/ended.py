@@ -56,21 +56,19 @@ def expect_complete(what, recording):
 
 def until_ready(recorder, output):
     """The command is started only when the recording has its name."""
-    end = time.monotonic() + 30
-    while not output.exists() and recorder.poll() is None and time.monotonic() < end:
-        time.sleep(0.002)
+    hermetic.wait_until(lambda: output.exists() or recorder.poll() is not None)
 
 
 def end_by(number, output, seconds):
     """What could be read just before, and when the signal came."""
     before = output.with_suffix('.before')
-    with subprocess.Popen([*RECORD, output, '--', DEEP, '20'], stderr=subprocess.PIPE, start_new_session=True) as recorder:
+    with subprocess.Popen([*RECORD, output, '--', DEEP, '600'], stderr=subprocess.PIPE, start_new_session=True) as recorder:
         until_ready(recorder, output)
         time.sleep(seconds)
         shutil.copy(output, before)
         moment = time.monotonic()
         recorder.send_signal(number)
-        status = recorder.wait(timeout=30)
+        status = recorder.wait(timeout=60)
         try:
             os.killpg(recorder.pid, signal.SIGKILL)
         except ProcessLookupError:

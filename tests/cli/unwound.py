@@ -84,10 +84,8 @@ def test_kinds(folder):
 
 def take_snapshots(output):
     """The first signal is sent when the recording has started, and may come late on a busy machine."""
-    with subprocess.Popen([PERFILE, 'record', '-q', '-o', output, '-g', '--overwrite', *EVENT, '--', DEEP, '1']) as recorder:
-        end = time.monotonic() + 30
-        while not (output.exists() and output.stat().st_size) and time.monotonic() < end:
-            time.sleep(0.05)
+    with subprocess.Popen([PERFILE, 'record', '-q', '-o', output, '-g', '--overwrite', *EVENT, '--', DEEP, '4']) as recorder:
+        hermetic.wait_until(lambda: output.exists() and output.stat().st_size)
         time.sleep(0.3)
         recorder.send_signal(signal.SIGUSR2)
     return stacks(output)[0]
@@ -105,7 +103,7 @@ def test_snapshots(folder):
 
 def test_files(folder):
     output = folder / 'one.data'
-    run(PERFILE, 'record', '-q', '-o', output, '-g', *EVENT, '--switch-output=1s', '--', DEEP, '1.5')
+    run(PERFILE, 'record', '-q', '-o', output, '-g', *EVENT, '--switch-output=1s', '--', DEEP, '4')
     files = sorted(folder.glob('one.data.2*'))
     counts = [stacks(file) for file in files]
     expect(len(files) > 1 and all(run(PERFILE, 'check', file).returncode == 0 for file in files), 'several files', files)
@@ -199,7 +197,7 @@ def test_removed(folder):
 
 def test_top(folder):
     """Each interval is a recording of its own."""
-    with subprocess.Popen([DEEP, '4']) as busy:
+    with subprocess.Popen([DEEP, '600']) as busy:
         done = run(PERFILE, 'top', '--stdio', '-z', '-g', '-p', busy.pid, *EVENT, '-s', 'symbol', '-d', '1', '--duration', '3')
         busy.kill()
     shares = re.findall(r'^ *([0-9.]+)% .*planted_root', done.stdout, re.M)
@@ -234,9 +232,8 @@ def test_refused(folder):
 
 def test_killed(folder):
     output = folder / 'killed.data'
-    recorder = subprocess.Popen([PERFILE, 'record', '-q', '-o', output, '-g', *EVENT, '--', DEEP, '20'], start_new_session=True)
-    while not (output.exists() and stacks(output)[0] > 20):
-        time.sleep(0.1)
+    recorder = subprocess.Popen([PERFILE, 'record', '-q', '-o', output, '-g', *EVENT, '--', DEEP, '600'], start_new_session=True)
+    hermetic.wait_until(lambda: output.exists() and stacks(output)[0] > 20)
     recorder.send_signal(signal.SIGKILL)
     recorder.wait()
     os.killpg(recorder.pid, signal.SIGKILL)

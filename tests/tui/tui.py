@@ -1036,15 +1036,23 @@ def test_text(perfile, folder):
 
 
 def test_mouse_reports(perfile, folder):
+    """Also those that come together, as over a slow connection."""
     t = Terminal(perfile, folder, 'report', '--symfs', str(folder), 'made')
     t.wait(b'main')
     for button, column, line, wanted in (0, 30, 8, b'5/70'), (65, 30, 8, b'8/70'), (64, 30, 8, b'5/70'):
         t.seen = b''
         t.press(b'\x1b[<%d;%d;%dM' % (button, column, line))
         t.press(b'\x1b[<%d;%d;%dm' % (button, column, line))
-        time.sleep(0)
         t.press(b'\x0c')
         t.wait(wanted)
+    for together, wanted in (b'\x1b[<0;30;9M\x1b[<0;30;9m', b'6/70'), (b'\x1b[<65;30;8M\x1b[<65;30;8M\x1b[<64;30;8M', b'9/70'):
+        t.seen = b''
+        t.press(together + b'\x0c')
+        t.wait(wanted)
+    t.seen = b''
+    t.press(b'\x1b[<0;10;2M\x1b[<0;50;2m')
+    t.wait(b'only')
+    t.press(b'R')
     t.seen = b''
     t.press(b'\x1b[<0;20;2M')
     t.press(b'\x1b[<0;40;2m')
