@@ -5,7 +5,7 @@
 It needs root, tracefs with uprobe_events, and events that can be opened; else it says what is missing. What an earlier
 recorder has left, and what a recorder does that cannot record, is tested in a folder that stands for tracefs.
 """
-import contextlib, os, pathlib, re, signal, subprocess, sys, tempfile, time
+import contextlib, os, pathlib, re, signal, subprocess, sys
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent))
 import hermetic
@@ -33,14 +33,6 @@ GROUP = f'test{os.getpid()}'
 
 def run(*arguments, **more):
     return subprocess.run([PERFILE, *map(str, arguments)], stdin=subprocess.DEVNULL, capture_output=True, text=True, **more)
-
-
-def wait_for(fact, what):
-    for _ in range(500):
-        if fact():
-            return
-        time.sleep(0.02)
-    raise AssertionError(what)
 
 
 def check_folder(folder, program):
@@ -83,17 +75,17 @@ def check_machine(folder, program):
         recorder = subprocess.Popen([PERFILE, 'record', '-q', '-o', str(data), '--probe', f'{program}:{GROUP}:tick=tick', '--', program, 'on'],
                                     stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
                                     start_new_session=True)
-        wait_for(lambda: f'{GROUP}:tick' in names(), 'the probe is added')
+        assert hermetic.wait_until(lambda: f'{GROUP}:tick' in names()), 'the probe is added'
         recorder.send_signal(number)
         recorder.wait()
         with contextlib.suppress(ProcessLookupError):
             os.killpg(recorder.pid, signal.SIGKILL)  # the program that it recorded
-        wait_for(lambda: names() == '', f'the probe is removed after {number}')
+        assert hermetic.wait_until(lambda: names() == ''), f'the probe is removed after {number}'
 
 
 def main():
     hermetic.settle()
-    with tempfile.TemporaryDirectory() as name:
+    with hermetic.plain_folder() as name:  # the kernel takes no path with a space
         folder = pathlib.Path(name).resolve()
         program = folder / f'ticks{os.getpid()}'
         (folder / 'ticks.c').write_text(SOURCE)

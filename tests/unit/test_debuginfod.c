@@ -26,6 +26,7 @@ static int open_world(void **state)
         return -1;
     snprintf(cache, sizeof(cache), "%s/cache", made_directory);
     setenv("DEBUGINFOD_CACHE_PATH", cache, 1);
+    setenv("no_proxy", "*", 1);
     memset(id, 0xab, sizeof(id));
     slow = 0;
     return 0;
