@@ -87,11 +87,11 @@ async function openChromium(program) {
     });
   const close = async () => {
     const gone = new Promise(resolve => child.on("exit", resolve));
-    await Promise.race([send("Browser.close").catch(() => {}), new Promise(r => setTimeout(r, 2000))]);
+    await Promise.race([send("Browser.close").catch(() => {}), new Promise(r => setTimeout(r, 20000))]);
     if (child.exitCode === null) child.kill("SIGKILL");
     await gone;
     /* Its helpers end after it, and write until then. */
-    for (let tries = 0; tries < 50; tries++) {
+    for (let tries = 0; tries < 500; tries++) {
       try {
         rmSync(home, { recursive: true, force: true });
         return;
@@ -180,14 +180,13 @@ async function openChromium(program) {
           await mouse("mouseReleased", x, y, { clickCount: i });
         }
       },
-      /* Fingers from positions to positions: lists of [x, y]. They stay until `until` is true of the page, at most 20 seconds. */
+      /* Fingers from positions to positions: lists of [x, y]. They stay until `until` is true of the page. */
       async touch(from, to = from, until = "true") {
         const touch = (type, places) => notify("Input.dispatchTouchEvent", { type, touchPoints: places.map(([x, y], id) => ({ x, y, id })) });
         await touch("touchStart", from);
         for (let i = 1; to !== from && i <= 8; i++)
           await touch("touchMove", from.map(([x, y], id) => [x + ((to[id][0] - x) * i) / 8, y + ((to[id][1] - y) * i) / 8]));
-        await evaluate(`new Promise(done => { const last = Date.now() + 20000, look = () =>
-          ${until} || Date.now() > last ? done() : setTimeout(look, 10); look(); })`);
+        await this.until(until);
         await touch("touchEnd", []);
       },
       move: (x, y) => mouse("mouseMoved", x, y, { button: "none" }),

@@ -170,8 +170,7 @@ export async function openFirefox(program, own = "light") {
         const finger = (id, actions) => ({ type: "pointer", id: "finger" + id, parameters: { pointerType: "touch" }, actions });
         await act(...from.map(([x, y], id) => finger(id, [to(x, y), down,
           ...(end === from ? [] : steps.map(i => to(between(x, end[id][0], i), between(y, end[id][1], i))))])));
-        await evaluate(`new Promise(done => { const last = Date.now() + 20000, look = () =>
-          ${until} || Date.now() > last ? done() : setTimeout(look, 10); look(); })`);
+        await this.until(until);
         await act(...from.map((at, id) => finger(id, [up])));
       },
       move: (x, y) => mouse(to(x, y)),
@@ -194,11 +193,11 @@ export async function openFirefox(program, own = "light") {
   const close = async () => {
     await other?.close();
     const gone = new Promise(resolve => child.on("exit", resolve));
-    await Promise.race([send("browser.close").catch(() => {}), new Promise(r => setTimeout(r, 2000))]);
-    await Promise.race([gone, new Promise(r => setTimeout(r, 5000))]);
+    await Promise.race([send("browser.close").catch(() => {}), new Promise(r => setTimeout(r, 20000))]);
+    await Promise.race([gone, new Promise(r => setTimeout(r, 20000))]);
     if (child.exitCode === null) child.kill("SIGKILL");
     await gone;
-    rmSync(home, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
+    rmSync(home, { recursive: true, force: true, maxRetries: 100, retryDelay: 100 });
   };
   return { page, closePages, close };
 }

@@ -14,6 +14,10 @@ export const readersOf = evaluate => ({
     evaluate(`new Promise((done, fail) => { const until = Date.now() + ${patience}, look = () =>
             "ready" in document.documentElement.dataset ? done()
             : Date.now() > until ? fail(new Error("the page is not ready")) : setTimeout(look, 5); look(); })`),
+  /* Until the expression is true of the page, at most so long: what is expected then is checked by the test. */
+  until: (expression, patience = 60000) =>
+    evaluate(`new Promise(done => { const last = Date.now() + ${patience}, look = () =>
+          (${expression}) || Date.now() > last ? done() : setTimeout(look, 10); look(); })`),
   /* Until all of it is drawn, what large pages compute beside it, too. */
   settle: () =>
     evaluate(`new Promise(r => setTimeout(function look() {

@@ -45,7 +45,7 @@ async function testFrame(page) {
   await page.evaluate("delete document.documentElement.dataset.shown");
   await shown(page);
   const inner = expression => page.evaluate(`(frame => ${expression})(document.querySelector("#view iframe").contentDocument)`);
-  await page.evaluate(`new Promise((done, fail) => { const until = Date.now() + 20000, look = () =>
+  await page.evaluate(`new Promise((done, fail) => { const until = Date.now() + 60000, look = () =>
     "ready" in (document.querySelector("#view iframe").contentDocument?.documentElement.dataset ?? {}) ? done()
     : Date.now() > until ? fail(new Error("the frame is not ready")) : setTimeout(look, 10); look(); })`);
   like("the details of the picture", await inner("frame.querySelector('#details').textContent"), /^all /);
@@ -71,7 +71,7 @@ async function testCancel(page) {
 /* A page that is small has joined samples: the time that is selected in it is read again. */
 async function testDetail(page) {
   await page.evaluate("perfilePage.choose('flame', 'flame --format html --page-size 1K demo.perf.data')");
-  await page.evaluate(`new Promise((done, fail) => { const until = Date.now() + 20000, look = () => !document.querySelector("#detail").hidden ? done()
+  await page.evaluate(`new Promise((done, fail) => { const until = Date.now() + 60000, look = () => !document.querySelector("#detail").hidden ? done()
     : Date.now() > until ? fail(new Error("nothing is cut")) : setTimeout(look, 10); look(); })`);
   await page.evaluate("document.querySelector('#detail').click()");
   like("without a selection", await page.text("#messages"), /^Select a time/);

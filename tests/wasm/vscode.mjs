@@ -69,7 +69,8 @@ equal("what is saved", saved, [`${recording.slice(0, recording.lastIndexOf("/"))
 
 changes[1](); // twice, which is one
 changes[1]();
-await new Promise(done => setTimeout(done, 2000));
+for (let tries = 0; !posted.length && tries < 600; tries++) await new Promise(done => setTimeout(done, 100));
+await new Promise(done => setTimeout(done, 1000)); // and no more
 equal("what is followed", changes[0], basename(recording));
 equal("a recording that is made anew", posted.map(({ recording: { name } }) => name), [basename(recording)]);
 dispose();
