@@ -3,7 +3,7 @@
 """installed.py BUILD EXAMPLES CC...: the examples compile against what is installed, and print what the command prints.
 
 Installs the build into a folder of its own, and compiles with the flags that pkg-config gives."""
-import json, os, pathlib, shutil, subprocess, sys, tempfile
+import json, os, pathlib, shutil, subprocess, sys
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent))
 import hermetic
@@ -66,7 +66,7 @@ def main():
     if not shutil.which('pkg-config') or not shutil.which('meson'):
         print('pkg-config or meson is missing')
         sys.exit(SKIP)
-    with tempfile.TemporaryDirectory() as folder:
+    with hermetic.plain_folder() as folder:  # pkg-config prints others with backslashes
         root = pathlib.Path(folder)
         run(['meson', 'install', '-C', str(build), '--no-rebuild', '--quiet', '--destdir', folder])
         configs = [str(path) for path in root.glob('**/pkgconfig')]

@@ -106,8 +106,9 @@ def check_table(perfile, program, recording):
 
 
 def check_errors(folder):
+    """The name is short: messages cut long ones."""
     for name in EXAMPLES:
-        done = subprocess.run([folder / name, folder / 'nothing'], capture_output=True, text=True)
+        done = subprocess.run([folder / name, 'nothing'], cwd=folder, capture_output=True, text=True)
         expect(f'{name}: of a file that does not exist: {done.returncode}: {done.stderr}', done.returncode == 1 and 'nothing' in done.stderr)
 
 
