@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: MIT
 """What tests need to know of the programs that they compile."""
+import subprocess
+
 # A program with functions in functions, which prints an address in the innermost one and that of the function around.
 PROGRAM = '''
 #include <stdio.h>
@@ -24,6 +26,12 @@ record COMM pid=7 tid=7 comm="prog" | pid=7 tid=7 time=10
 record MMAP2 pid=7 tid=7 addr=0x%(start)x len=0x100000 pgoff=0 prot=5 filename="%(path)s" | pid=7 tid=7 time=12
 sample misc=2 ip=0x%(here)x pid=7 tid=7 time=20 period=1 callchain=2,0xfffffffffffffe00,0x%(here)x
 '''
+# Samples of a program at any addresses.
+HEAD = '''attr type=1 config=0 sample_type=IP|TID|TIME|PERIOD sample_id_all=1 name="cpu-clock"
+record COMM pid=7 tid=7 comm="prog" | pid=7 tid=7 time=10
+'''
+MAP = 'record MMAP2 pid=7 tid=7 addr=0x%x len=0x%x pgoff=0x%x prot=5 filename="%s" | pid=7 tid=7 time=12\n'
+SAMPLE = 'sample misc=2 ip=0x%x pid=7 tid=7 time=%d period=%d\n'
 
 
 def load_address(program):
@@ -44,3 +52,13 @@ def segments(image):
         offset, address, _, size = (int.from_bytes(image[at + i:at + i + 8], 'little') for i in range(8, 40, 8))
         if kind == 1 and flags & 1:
             yield address, size, offset
+
+
+def sample_all(assemble, program, addresses, recording):
+    """Makes a recording with a sample at each of the addresses, which have different weights."""
+    text = HEAD
+    for address, size, offset in segments(program.read_bytes()):
+        text += MAP % (address & ~0xfff, (size + 0x1fff) & ~0xfff, offset & ~0xfff, program)
+    for number, address in enumerate(addresses, 1):
+        text += SAMPLE % (address, 20 + number, number)
+    recording.write_bytes(subprocess.check_output([assemble], input=text.encode()))

@@ -184,7 +184,8 @@ static bool name_use(struct pf_data_types *data, struct pf_data_use *use)
     use->label = use->type;
     if (!use->type || !use->use.type || !use->use.type->is_described)
         return use->type;
-    pf_type_path(use->types, use->use.type, use->use.offset, member, sizeof(member));
+    if (!pf_type_path(use->types, use->use.type, use->use.offset, member, sizeof(member)))
+        return false;
     use->member = intern(data, member);
     use->label = make_label(data, use, member);
     return use->member && use->label;
@@ -223,9 +224,8 @@ static bool find_use(struct pf_data_types *data, struct pf_data_use *use, uint32
     if (!function)
         return false;
     use->use.reason = PF_TYPE_NO_INSN;
-    if (function->types && pf_data_types_work(data))
-        pf_types_find(module->types, function->types, address, &use->use);
-    return true;
+    return !function->types || !pf_data_types_work(data) ||
+           pf_types_find(module->types, function->types, address, &use->use);
 }
 
 struct pf_data_use *pf_data_types_at(struct pf_data_types *data, uint32_t module, uint32_t symbol, uint64_t address)

@@ -18,22 +18,8 @@ import images
 
 DATA = pathlib.Path(__file__).resolve().parent.parent / 'data'
 MACHINES = 'x86_64', 'aarch64'
-HEAD = '''attr type=1 config=0 sample_type=IP|TID|TIME|PERIOD sample_id_all=1 name="cpu-clock"
-record COMM pid=7 tid=7 comm="prog" | pid=7 tid=7 time=10
-'''
-MAP = 'record MMAP2 pid=7 tid=7 addr=0x%x len=0x%x pgoff=0x%x prot=5 filename="%s" | pid=7 tid=7 time=12\n'
-SAMPLE = 'sample misc=2 ip=0x%x pid=7 tid=7 time=%d period=%d\n'
 REPORTS = 'type', 'typeoff', 'typecln'
 TABLES = ('--data-type=node*',), ('--data-type=table',), ('--type-stat', '--data-type=nothing')
-
-
-def make(assemble, program, addresses, recording):
-    text = HEAD
-    for address, size, offset in images.segments(program.read_bytes()):
-        text += MAP % (address & ~0xfff, (size + 0x1fff) & ~0xfff, offset & ~0xfff, program)
-    for number, address in enumerate(addresses, 1):
-        text += SAMPLE % (address, 20 + number, number)
-    recording.write_bytes(subprocess.check_output([assemble], input=text.encode()))
 
 
 def check(perfile, assemble, machine, folder):
@@ -47,12 +33,12 @@ def check(perfile, assemble, machine, folder):
         return done.stdout.replace(str(program), program.name)
 
     start, size, _ = next(images.segments(program.read_bytes()))
-    make(assemble, program, range(start, start + size), recording)
+    images.sample_all(assemble, program, range(start, start + size), recording)
     rows = csv.DictReader(run('table', 'instructions', '--format', 'csv', '--columns', '+data_type').splitlines())
     rows = sorted((int(row['address']), row['symbol'], row['data_type']) for row in rows if row['symbol'])
     addresses = [address for address, *_ in rows]
     parts = [''.join(f'{function} {address:x} {what}\n' for address, function, what in rows)]
-    make(assemble, program, addresses, recording)
+    images.sample_all(assemble, program, addresses, recording)
     parts += [f'report --sort {keys}:\n' + run('report', '--format', 'csv', '--sort', keys) for keys in REPORTS]
     parts += [f'annotate {options}:\n' + run('annotate', *options) for options in TABLES]
     run('diff', '--sort', 'typeoff', recording)  # tags of profiles, which are closed with these

@@ -139,6 +139,11 @@ def main():
         symfs, flow = (os.path.join(data, file) for file in ('intel-pt', 'intel-pt-overflow.perf.data'))
         lines += [[*verb, '--symfs', symfs, flow] for verb in (['table', 'calls'], ['flame', '--calls', '--format', 'html'],
                                                                ['export', '--calls', '--format', 'chrome'])]
+        described, typed = pathlib.Path(data) / 'types-x86_64', folder / 'types.perf.data'
+        start, size, _ = next(images.segments(described.read_bytes()))
+        images.sample_all(assemble, described, range(start, start + size), typed)
+        lines += [['report', '--sort', 'type', typed], ['annotate', '--data-type', typed]]
+        lines += [['report', '--sort', 'typeoff', recording] for kind, recording in kinds.items() if recording and every]
         parquet = folder / 'rows.parquet'
         subprocess.run([perfile, 'table', '-q', 'samples', '--format', 'parquet', '-o', parquet, tracepoint], check=True)
         lines += [['query', 'SELECT comm, sum(period) FROM rows GROUP BY comm', parquet]]

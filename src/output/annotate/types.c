@@ -142,31 +142,35 @@ static void put_spaces(const struct types *types, unsigned count)
     pf_put_format(types->out, "%*s", (int)count, "");
 }
 
-/* A type or member and what is in it; arrays are not opened, as in perf. */
-static void put_member(const struct types *types, const struct group *group, const struct pf_type_member *member,
+/* A type or member and what is in it; arrays are not opened, as in perf. False when out of memory. */
+static bool put_member(const struct types *types, const struct group *group, const struct pf_type_member *member,
                        unsigned depth)
 {
     struct pf_types *file = group->accesses->use->types;
     const struct pf_type_member *members;
-    const size_t count = depth < NESTED_MAX ? pf_type_members(file, member->type, &members) : 0;
+    size_t count = 0;
+    bool enough = depth >= NESTED_MAX || pf_type_members(file, member->type, &members, &count);
+    if (!enough)
+        return false;
     put_columns(types, group, member->offset, member->bytes);
     put_spaces(types, depth * INDENT);
     pf_put_name(types->out, member->type->name);
     pf_put_char(types->out, '\t');
     pf_put_name(types->out, member->name);
     pf_put_string(types->out, count ? " {\n" : ";\n");
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < count && enough; i++) {
         struct pf_type_member inner = members[i];
         inner.offset += member->offset;
-        put_member(types, group, &inner, depth + 1);
+        enough = put_member(types, group, &inner, depth + 1);
     }
-    if (!count)
-        return;
+    if (!count || !enough)
+        return enough;
     put_spaces(types, MEMBER_START + depth * INDENT);
     pf_put_string(types->out, "};\n");
+    return true;
 }
 
-static void put_type(const struct types *types, const struct group *group)
+static bool put_type(const struct types *types, const struct group *group)
 {
     const struct pf_data_use *use = group->accesses->use;
     const struct pf_module *module = pf_symbols_module(types->annotate->annotation->symbols, use->module);
@@ -181,8 +185,10 @@ static void put_type(const struct types *types, const struct group *group)
     pf_put_format(types->out, " (%" PRIu64 " samples):\n", group->samples);
     pf_put_format(types->out, "%s\n Percent     offset       size  field\n",
                   "============================================================================");
-    put_member(types, group, &all, 0);
-    pf_put_char(types->out, '\n');
+    const bool enough = put_member(types, group, &all, 0);
+    if (enough)
+        pf_put_char(types->out, '\n');
+    return enough;
 }
 
 /* ---- counts ------------------------------------------------------------------------------------------------------ */
@@ -225,12 +231,11 @@ static void put_type_stat(const struct types *types)
 
 static bool write_event(struct types *types, size_t event)
 {
-    if (!add_hits(types, event) || !make_groups(types))
-        return false;
+    bool enough = add_hits(types, event) && make_groups(types);
     if (types->annotate->how->flags & PERFILE_ANNOTATE_TYPES)
-        for (size_t i = 0; i < types->group_count && !types->out->failed; i++)
-            put_type(types, &types->groups[i]);
-    return true;
+        for (size_t i = 0; i < types->group_count && enough && !types->out->failed; i++)
+            enough = put_type(types, &types->groups[i]);
+    return enough;
 }
 
 /* All events, so that the counts are complete before a type is printed. */

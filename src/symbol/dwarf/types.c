@@ -18,14 +18,16 @@ int pf_types_open(const struct pf_types_files *files, const struct pf_types_symb
     struct pf_types *made = pf_new(allocator, sizeof(*made));
     if (!made)
         return pf_fail_memory(error, "types");
-    made->allocator = allocator;
+    made->below = allocator;
+    pf_watch_open(&made->watch, allocator);
+    made->allocator = allocator = &made->watch.allocator;
     made->symbols = *symbols;
     made->disassembler = disassembler;
     pf_arena_open(&made->arena, allocator);
     pf_map_open(&made->nodes, allocator);
     pf_map_open(&made->by_start, allocator);
     int result = pf_debug_module_open(&made->module, files->debug, files->alternate, allocator, error);
-    if (result == 0 && !pf_types_read_units(made))
+    if (result == 0 && (!pf_types_read_units(made) || pf_memory_was_short(allocator)))
         result = pf_fail_memory(error, "types");
     if (result == 0)
         *types = made;
@@ -68,7 +70,7 @@ void pf_types_close(struct pf_types *types)
     pf_map_close(&types->by_start);
     pf_arena_close(&types->arena);
     pf_debug_module_close(&types->module);
-    pf_free(allocator, types, sizeof(*types));
+    pf_free(types->below, types, sizeof(*types));
 }
 
 /* ---- functions --------------------------------------------------------------------------------------------------- */
@@ -84,8 +86,9 @@ struct pf_types_function *pf_types_function(struct pf_types *types, const struct
     made->code = *code;
     made->next = types->functions;
     types->functions = made;
-    return pf_map_put(&types->by_start, code->address, (uintptr_t)made) && pf_types_read_function(types, made) ? made
-                                                                                                               : NULL;
+    const bool enough = pf_map_put(&types->by_start, code->address, (uintptr_t)made) &&
+                        pf_types_read_function(types, made) && !pf_memory_was_short(types->allocator);
+    return enough ? made : NULL;
 }
 
 /* ---- answers ----------------------------------------------------------------------------------------------------- */
@@ -169,7 +172,7 @@ static bool decode(struct pf_types *types, const struct pf_types_code *code, uin
                                                      code->bytes - (size_t)at, address, effect);
 }
 
-void pf_types_find(struct pf_types *types, struct pf_types_function *function, uint64_t address,
+bool pf_types_find(struct pf_types *types, struct pf_types_function *function, uint64_t address,
                    struct pf_type_use *use)
 {
     const struct pf_types_code *code = &function->code;
@@ -178,9 +181,10 @@ void pf_types_find(struct pf_types *types, struct pf_types_function *function, u
     if (!pf_disassembler_has_effects(&code->machine))
         use->reason = PF_TYPE_NO_INSN_OPS;
     if (!decode(types, code, address, &effect))
-        return;
+        return true;
     memcpy(use->mnemonic, effect.mnemonic, sizeof(use->mnemonic));
     find_fused(types, function, address, &effect, use);
+    return !pf_memory_was_short(types->allocator);
 }
 
 const char *pf_type_reason_name(unsigned reason, const char **doc)

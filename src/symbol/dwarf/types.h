@@ -93,14 +93,15 @@ int pf_types_open(const struct pf_types_files *files, const struct pf_types_symb
 void pf_types_close(struct pf_types *types);
 /* NULL: out of memory. It is closed with the types. */
 struct pf_types_function *pf_types_function(struct pf_types *types, const struct pf_types_code *code);
-/* The instruction at the address, which is in the function. When out of memory, the allocator's watch notes it. */
-void pf_types_find(struct pf_types *types, struct pf_types_function *function, uint64_t address,
+/* The instruction at the address, which is in the function. False when out of memory. */
+bool pf_types_find(struct pf_types *types, struct pf_types_function *function, uint64_t address,
                    struct pf_type_use *use);
 
-/* Its members in the order of the DWARF, and how many; 0: it has none. */
-size_t pf_type_members(struct pf_types *types, const struct pf_type *type, const struct pf_type_member **members);
-/* "in.y": the names of the members that hold the offset, "" when there is no member. */
-void pf_type_path(struct pf_types *types, const struct pf_type *type, uint64_t offset, char *path, size_t capacity);
+/* Its members in the order of the DWARF, and how many; 0: it has none. False when out of memory. */
+bool pf_type_members(struct pf_types *types, const struct pf_type *type, const struct pf_type_member **members,
+                     size_t *count);
+/* "in.y": the names of the members that hold the offset, "" when there is no member. False when out of memory. */
+bool pf_type_path(struct pf_types *types, const struct pf_type *type, uint64_t offset, char *path, size_t capacity);
 
 /* perf's name for a reason, and what it means. */
 const char *pf_type_reason_name(unsigned reason, const char **doc);

@@ -242,26 +242,28 @@ const struct pf_type_node *pf_types_pointer(struct pf_types *types, const struct
 
 /* ---- for others -------------------------------------------------------------------------------------------------- */
 
-size_t pf_type_members(struct pf_types *types, const struct pf_type *type, const struct pf_type_member **members)
+bool pf_type_members(struct pf_types *types, const struct pf_type *type, const struct pf_type_member **members,
+                     size_t *count)
 {
     *members = NULL;
-    const size_t count = members_of(types, type, members);
-    for (size_t i = 0; i < count; i++)
+    *count = members_of(types, type, members);
+    for (size_t i = 0; i < *count; i++)
         (void)pf_types_named(types, (const struct pf_type_node *)(*members)[i].type);
-    return count;
+    return !pf_memory_was_short(types->allocator);
 }
 
-void pf_type_path(struct pf_types *types, const struct pf_type *type, uint64_t offset, char *path, size_t capacity)
+bool pf_type_path(struct pf_types *types, const struct pf_type *type, uint64_t offset, char *path, size_t capacity)
 {
     const struct pf_type_member *member;
     size_t used = 0;
     path[0] = '\0';
     for (unsigned depth = 0; depth < PF_DIE_CHAIN_MAX && used < capacity; depth++) {
         if (!(member = member_at(types, type, offset)))
-            return;
+            break;
         if (member->name[0])
             used += (size_t)snprintf(path + used, capacity - used, "%s%s", used ? "." : "", member->name);
         offset -= member->offset;
         type = member->type;
     }
+    return !pf_memory_was_short(types->allocator);
 }

@@ -124,7 +124,9 @@ struct pf_types_function {
 };
 
 struct pf_types {
-    const struct perfile_allocator *allocator;
+    const struct perfile_allocator *below;
+    const struct perfile_allocator *allocator; /* of the watch, which notes what could not be read */
+    struct pf_watch watch;
     struct pf_arena arena;
     struct pf_types_symbols symbols;
     struct pf_disassembler *disassembler;
