@@ -96,10 +96,35 @@ __attribute__((noinline)) char untyped(void)
     return *(volatile char *)opaque;
 }
 
+/* Copies of members that stay in memory: of a global structure, a static one, and one that a pointer points to. */
+__attribute__((noinline)) int copy_of_global(int by)
+{
+    int now = table.count;
+    return now == by ? 5 : by + 1;
+}
+
+__attribute__((noinline)) int copy_of_static(int by)
+{
+    static struct point last;
+    int y = last.y;
+    if (y == by)
+        return 5;
+    last.x = by;
+    last.y = by + 3;
+    return by + 1;
+}
+
+__attribute__((noinline)) int copy_through_pointer(const struct point *at, int by)
+{
+    int y = at->y;
+    return y == by ? 5 : by + 1;
+}
+
 void _start(void)
 {
     add(1);
-    total = walk(&table) + chain(table.heads[1]) + on_stack(3) + of_result(&table) + sum_of(points, 4) + untyped();
+    total = walk(&table) + chain(table.heads[1]) + on_stack(3) + of_result(&table) + sum_of(points, 4) + untyped() +
+            copy_of_global(2) + copy_of_static(3) + copy_through_pointer(points, 1);
     for (;;)
         ;
 }
