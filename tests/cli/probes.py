@@ -54,6 +54,17 @@ def check_folder(folder, program):
     assert [path.name for path in tracefs.glob('perfile-probes.*')] == [f'perfile-probes.{os.getpid()}'], list(tracefs.iterdir())
 
 
+def check_sources(folder):
+    """The source of a program that was compiled by a path below the current folder was looked for below that of the reader."""
+    below = folder / 'below'
+    below.mkdir()
+    (below / 'near.c').write_text('int near(int x)\n{\n    return x * x;\n}\nint main(void) { return near(0); }\n')
+    for version in 4, 5:
+        subprocess.run([*sys.argv[2:], '-g', f'-gdwarf-{version}', '-o', folder / 'near', 'below/near.c'], cwd=folder, check=True)
+        listed = run('probe', '--exec', folder / 'near', '--line', 'near', cwd='/').stdout.splitlines()
+        assert listed[:2] == [f'<near@{below}/near.c:0>', '      0  int near(int x)'], listed
+
+
 def names():
     return run('probe', '--list', f'{GROUP}*:*').stdout
 
@@ -94,6 +105,7 @@ def main():
             print('skipped: probes: no compiler for a program with debug info:', made.stderr.strip())
             return
         check_folder(folder, program)
+        check_sources(folder)
         listed = run('probe', '--list')
         if os.geteuid() or listed.returncode:
             print('skipped: probes of this machine: they need root and tracefs:', listed.stderr.strip())

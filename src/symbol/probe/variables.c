@@ -425,7 +425,7 @@ static const char *ranges_of(const struct reading *r, const struct pf_die *die)
             break;
         text = pf_probe_text(r->target, "%s%s%" PRIu64 "-%" PRIu64, text ? text : "", text ? "," : "",
                              range.low - entry, range.high - entry);
-        if (!text || !pf_probe_step(r->target))
+        if (!text || !pf_probe_steps(r->target, 4 * strlen(text)))
             break;
     }
     return text ? text : "";
