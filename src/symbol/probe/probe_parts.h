@@ -26,8 +26,8 @@ struct pf_probe_function {
 
 /* A unit of the debug info. */
 struct pf_probe_unit {
-    struct pf_die top; /* no unit: it cannot be read */
-    bool is_open, has_functions;
+    struct pf_die top;
+    bool is_open, is_readable, has_functions;
     struct pf_probe_function *functions; /* in ascending order, once they were asked for */
     size_t function_count, function_capacity;
 };

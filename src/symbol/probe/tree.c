@@ -36,10 +36,11 @@ bool pf_probe_walk(struct pf_probe_target *target, const struct pf_die *top, pf_
 static struct pf_probe_unit *open_unit(struct pf_probe_target *target, size_t number)
 {
     struct pf_probe_unit *unit = &target->units[number];
+    struct pf_unit *found = &target->debug.file.debug.units[number];
     if (!unit->is_open)
-        (void)pf_unit_top(pf_debug_module_unit(&target->debug, &target->debug.file.debug.units[number]), &unit->top);
+        unit->is_readable = pf_unit_top(pf_debug_module_unit(&target->debug, found), &unit->top);
     unit->is_open = true;
-    return unit->top.unit && pf_die_tag(&unit->top) == DW_TAG_compile_unit ? unit : NULL;
+    return unit->is_readable && pf_die_tag(&unit->top) == DW_TAG_compile_unit ? unit : NULL;
 }
 
 int pf_probe_units(struct pf_probe_target *target, int (*visit)(void *context, struct pf_probe_unit *unit),
