@@ -112,7 +112,7 @@ static int open_debug(struct pf_probe_target *target, const struct pf_find_optio
 static void set_limits(struct pf_probe_target *target)
 {
     const struct pf_debug *debug = &target->debug.file.debug;
-    target->steps = 256 * target->debug.file.elf.identity.bytes + (4 << 20);
+    target->steps = 256 * (target->debug.file.elf.identity.bytes + debug->sections[PF_DEBUG_INFO].bytes) + (4 << 20);
     target->reader.allocator = target->allocator;
     target->reader.steps = debug->sections[PF_DEBUG_LINE].bytes;
     if (debug->alternate)
