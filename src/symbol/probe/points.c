@@ -42,7 +42,7 @@ static bool is_taken(struct search *s, uint64_t address)
 static void take(struct search *s, struct pf_probe_site *site)
 {
     const uint64_t limit = s->target->options->max_probes ? s->target->options->max_probes : PERFILE_PROBES_MAX;
-    if (s->result || is_taken(s, site->address))
+    if (s->result || !pf_probe_is_linked(s->target, site->address) || is_taken(s, site->address))
         return;
     if (s->count++ == limit)
         s->result = pf_probe_fail(s->target, PERFILE_ERROR_LIMIT,

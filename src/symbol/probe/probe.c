@@ -388,18 +388,23 @@ static int take_address(struct defining *d, const char *name, uint64_t start, ui
     return result < 0 ? result : deliver(d, name, target_text(d, start + point->offset, name, start));
 }
 
+bool pf_probe_is_code(const struct pf_probe_target *target, uint64_t address)
+{
+    for (size_t i = 0; i < target->elf.section_count; i++) {
+        const struct pf_elf_section *section = &target->elf.sections[i];
+        if (section->header.sh_flags & SHF_EXECINSTR && address >= section->address &&
+            address - section->address < section->header.sh_size)
+            return true;
+    }
+    return false;
+}
+
 /* Not a variable, and not what the linker made; of the kernel, symbols are functions anyway. */
 static bool is_function(const struct pf_probe_target *target, const struct pf_symbol *symbol)
 {
     if (symbol->flags & PF_SYMBOL_PIECE || *pf_symbol_name(target->table, symbol) == '.')
         return false;
-    for (size_t i = 0; i < target->elf.section_count; i++) {
-        const struct pf_elf_section *section = &target->elf.sections[i];
-        if (section->header.sh_flags & SHF_EXECINSTR && symbol->start >= section->address &&
-            symbol->start - section->address < section->header.sh_size)
-            return true;
-    }
-    return !target->has_elf;
+    return !target->has_elf || pf_probe_is_code(target, symbol->start);
 }
 
 static int take_from_table(struct defining *d)

@@ -90,6 +90,8 @@ bool pf_probe_walk(struct pf_probe_target *target, const struct pf_die *top, pf_
 /* For each compilation unit: 0 to go on. The first result that is not 0, or 0. */
 int pf_probe_units(struct pf_probe_target *target, int (*visit)(void *context, struct pf_probe_unit *unit),
                    void *context);
+/* False: the code is that of a function which the linker left out; such code seems to be at the first addresses. */
+bool pf_probe_is_linked(const struct pf_probe_target *target, uint64_t address);
 /* A function with code of its own at the address. */
 bool pf_probe_function_at(struct pf_probe_target *target, struct pf_probe_unit *unit, uint64_t address,
                           struct pf_die *function);
@@ -216,6 +218,8 @@ int pf_probe_show_variables(struct pf_probe_target *target, struct pf_probe_site
 
 /* ---- probe.c ----------------------------------------------------------------------------------------------------- */
 
+/* An executable section of the file has the address. */
+bool pf_probe_is_code(const struct pf_probe_target *target, uint64_t address);
 /* The address in the file, or false: it is not loaded from the file. */
 bool pf_probe_file_offset(const struct pf_probe_target *target, uint64_t address, uint64_t *offset);
 /* Opens the target, calls `run` and closes it. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <string.h>
 
+#include "base/elf_names.h"
 #include "base/sort.h"
 #include "symbol/dwarf/names.h"
 #include "symbol/probe/probe_parts.h"
@@ -61,6 +62,13 @@ struct collection {
     struct pf_probe_unit *unit;
 };
 
+/* Sections of unlinked files all begin at 0. */
+bool pf_probe_is_linked(const struct pf_probe_target *target, uint64_t address)
+{
+    const struct pf_elf *elf = &target->elf;
+    return !elf->section_count || elf->header.e_type == ET_REL || pf_probe_is_code(target, address);
+}
+
 /* Each range takes steps for the memory that it takes. */
 static enum pf_walk collect(void *context, const struct pf_die *die)
 {
@@ -72,8 +80,8 @@ static enum pf_walk collect(void *context, const struct pf_die *die)
     if (tag != DW_TAG_subprogram)
         return tag == DW_TAG_namespace || tag == DW_TAG_module ? PF_WALK_INTO : PF_WALK_SKIP;
     struct pf_die_ranges ranges = pf_die_ranges(die);
-    while (pf_die_next_range(&ranges, &range) && pf_probe_steps(c->target, STEPS))
-        if (range.low < range.high)
+    while (pf_die_next_range(&ranges, &range) && pf_probe_steps(c->target, STEPS + c->target->elf.section_count))
+        if (range.low < range.high && pf_probe_is_linked(c->target, range.low))
             (void)PF_PROBE_APPEND(c->target, unit->functions, unit->function_count, unit->function_capacity,
                                   (struct pf_probe_function){range.low, range.high, *die});
     return PF_WALK_SKIP;
