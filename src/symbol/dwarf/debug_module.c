@@ -8,7 +8,7 @@ struct pf_debug_split {
     struct pf_debug_split *next;
     const struct pf_unit *skeleton;
     struct pf_unit *unit;
-    struct pf_debug_file file; /* closed when the unit is of the package, of which it has a part */
+    struct pf_debug_file file; /* closed when the unit belongs to the package, of which it has a part */
     struct pf_debug part;
 };
 
