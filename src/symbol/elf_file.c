@@ -36,7 +36,7 @@ static void close_bytes(const struct pf_elf *elf, struct pf_elf_bytes *b)
     *b = (struct pf_elf_bytes){0};
 }
 
-/* All of them must be in the file. */
+/* All of them must be in the file. Memory of pf_new has huge pages when it is large, which costs less than to leave out the zeros. */
 static void read_bytes(const struct pf_elf *elf, uint64_t offset, uint64_t bytes, struct pf_elf_bytes *b)
 {
     *b = (struct pf_elf_bytes){.is_read = true};
@@ -47,7 +47,7 @@ static void read_bytes(const struct pf_elf *elf, uint64_t offset, uint64_t bytes
     }
     if (elf->fd < 0)
         return;
-    uint8_t *own = bytes <= SIZE_MAX ? pf_resize(elf->allocator, NULL, 0, (size_t)bytes) : NULL;
+    uint8_t *own = bytes <= SIZE_MAX ? pf_new(elf->allocator, (size_t)bytes) : NULL;
     if (own && pf_elf_read(elf, offset, own, (size_t)bytes) == bytes)
         *b = (struct pf_elf_bytes){own, (size_t)bytes, true, true};
     else
@@ -493,7 +493,7 @@ static void inflate_section(const struct pf_elf *elf, const struct pf_elf_sectio
     if (packed.data && find_compression(elf, section, &packed, &how) && how.bytes && how.bytes <= SIZE_MAX &&
         how.bytes / RATIO_MAX <= packed.bytes) {
         const size_t bytes = (size_t)how.bytes;
-        uint8_t *own = pf_resize(elf->allocator, NULL, 0, bytes);
+        uint8_t *own = pf_new(elf->allocator, bytes);
         if (own && pf_unpack_to(elf->allocator, how.packing, packed.data + how.header_bytes,
                                 packed.bytes - how.header_bytes, own, bytes))
             *to = (struct pf_elf_bytes){own, bytes, true, true};

@@ -34,7 +34,7 @@ static bool fill_in(const struct pf_elf *elf, struct go_bytes *b, const struct p
     if (relocation->r_offset < b->section->address || b->bytes < 8 || offset > b->bytes - 8 || !elf->is_64)
         return true;
     if (!b->copy) {
-        b->copy = pf_resize(elf->allocator, NULL, 0, b->bytes);
+        b->copy = pf_new(elf->allocator, b->bytes);
         if (!b->copy)
             return false;
         memcpy(b->copy, b->data, b->bytes);
