@@ -36,7 +36,10 @@ static void close_bytes(const struct pf_elf *elf, struct pf_elf_bytes *b)
     *b = (struct pf_elf_bytes){0};
 }
 
-/* All of them must be in the file. Memory of pf_new has huge pages when it is large, which costs less than to leave out the zeros. */
+/*
+ * All of them must be in the file. They are read into what pf_new gives: when that is large it has huge pages, which saves more
+ * than its zeros cost.
+ */
 static void read_bytes(const struct pf_elf *elf, uint64_t offset, uint64_t bytes, struct pf_elf_bytes *b)
 {
     *b = (struct pf_elf_bytes){.is_read = true};
