@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Numbers of the ELF format, by the names that its specification and those of the machines give them; only those that are used.
- * Not to be included with a system's <elf.h>, which has the same names as macros.
+ * Numbers of the ELF format, by the names that its specification and those of the machines give them; only those that are
+ * used. Not to be included with a system's <elf.h>, which has the same names as macros.
  */
 #ifndef PF_BASE_ELF_NAMES_H
 #define PF_BASE_ELF_NAMES_H

@@ -25,7 +25,7 @@ struct pf_watch {
 void pf_watch_open(struct pf_watch *watch, const struct perfile_allocator *below);
 /* Out of memory; false too of an allocator that is not a watch's. */
 bool pf_memory_was_short(const struct perfile_allocator *allocator);
-/* Memory that was asked for elsewhere was short: by the C library, or by another one. All watches up to malloc note it. */
+/* Memory that was asked for elsewhere was short: by the C library, or by another one. All watches below note it, too. */
 void pf_memory_note_short(const struct perfile_allocator *allocator);
 /* The same if that is why a call of another library has just failed, which leaves ENOMEM in errno; true when it is. */
 bool pf_memory_note_failure(const struct perfile_allocator *allocator);

@@ -37,8 +37,8 @@ static void close_bytes(const struct pf_elf *elf, struct pf_elf_bytes *b)
 }
 
 /*
- * All of them must be in the file. They are read into what pf_new gives: when that is large it has huge pages, which saves more
- * than its zeros cost.
+ * All of them must be in the file. They are read into what pf_new gives: when that is large it has huge pages, which saves
+ * more than its zeros cost.
  */
 static void read_bytes(const struct pf_elf *elf, uint64_t offset, uint64_t bytes, struct pf_elf_bytes *b)
 {

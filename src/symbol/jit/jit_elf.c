@@ -392,8 +392,8 @@ static bool put_sections(struct sections *s)
     end_section(s);
     if (m->elf->unwinding)
         put_unwinding(s);
-    begin_section(
-        s, &(struct section){".symtab", SHT_SYMTAB, 0, 8, m->is_64 ? ELF64_SYM_BYTES : ELF32_SYM_BYTES, 0, 0});
+    begin_section(s,
+                  &(struct section){".symtab", SHT_SYMTAB, 0, 8, m->is_64 ? ELF64_SYM_BYTES : ELF32_SYM_BYTES, 0, 0});
     put_symbols(m);
     end_section(s);
     begin_section(s, &(struct section){".strtab", SHT_STRTAB, 0, 1, 0, 0, 0});
