@@ -5,7 +5,7 @@ Every driver calls settle() first, and tests that are not in Python are run by t
 servers for debug information and the width of terminals are then the same everywhere, and programs of the build folder see no files
 of the machine (walls.c). What a test wants to differ it names: environment(TERM='xterm').
 """
-import argparse, atexit, functools, os, pathlib, re, shutil, signal, site, subprocess, sys, sysconfig, tempfile, time
+import argparse, atexit, functools, os, pathlib, re, shutil, signal, site, socket, subprocess, sys, sysconfig, tempfile, time
 
 # what programs need in order to run at all (loaders, emulators), and what tests are reported
 KEPT = ('PATH', 'TMPDIR', 'LD_LIBRARY_PATH', 'QEMU_LD_PREFIX', 'MALLOC_PERTURB_', 'MESON_EXE_WRAPPER', 'PERFILE_SERVED', 'PERFILE_CORPUS',
@@ -129,6 +129,15 @@ def wait_until(fact, seconds=PATIENCE_SECONDS):
     while not (found := fact()) and time.monotonic() < end:
         time.sleep(0.02)
     return found
+
+
+def has_loopback():
+    """Whether programs can reach each other by the network here: not in a container without one."""
+    try:
+        with socket.create_server(('127.0.0.1', 0)) as server, socket.create_connection(server.getsockname(), 10):
+            return True
+    except OSError:
+        return False
 
 
 def differing(checks):

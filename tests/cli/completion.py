@@ -5,6 +5,7 @@ import hashlib
 import os
 import pathlib
 import pty
+import pwd
 import re
 import select
 import shutil
@@ -94,7 +95,7 @@ def ask_fish(folder, environment):
 
 
 def read_until(control, pattern):
-    seen, end = '', time.monotonic() + 20
+    seen, end = '', time.monotonic() + hermetic.PATIENCE_SECONDS
     while time.monotonic() < end and not re.search(pattern, seen):
         if select.select([control], [], [], 0.1)[0]:
             seen += os.read(control, 65536).decode('utf-8', 'replace')
@@ -133,7 +134,7 @@ bindkey '^X' ask
     for typed, _, _ in QUESTIONS:
         (folder / 'answers').write_text('')
         os.write(control, b'\x15' + typed.encode() + b'\x18')
-        end = time.monotonic() + 20
+        end = time.monotonic() + hermetic.PATIENCE_SECONDS
         while time.monotonic() < end and 'END' not in (folder / 'answers').read_text():
             read = select.select([control], [], [], 0.02)[0] and os.read(control, 65536)
         answers.append(set((folder / 'answers').read_text().split()) - {'END'})
@@ -142,9 +143,21 @@ bindkey '^X' ask
     return answers
 
 
+def leave_out_what_is_not_here(perfile):
+    """Events that cannot be opened are not offered, which are all of them in many containers; those may have no list of users, too."""
+    listed = subprocess.run([perfile, 'list', 'page-faults'], stdin=subprocess.DEVNULL, capture_output=True, text=True).stdout
+    if 'not available' in listed or 'page-faults' not in listed:
+        print('skipped: completion of events: none can be opened here')
+        QUESTIONS[:] = [question for question in QUESTIONS if ' record -e ' not in question[0]]
+    if not any(user.pw_name == 'root' for user in pwd.getpwall()):
+        print('skipped: completion of users: there is no list of them')
+        QUESTIONS[:] = [question for question in QUESTIONS if ' -u ' not in question[0]]
+
+
 def main():
     hermetic.settle()
     perfile, source = hermetic.runnable(sys.argv[1]), pathlib.Path(sys.argv[2]).absolute()
+    leave_out_what_is_not_here(perfile)
     failed, asked = 0, []
     with tempfile.TemporaryDirectory(prefix='perfile-completion-') as name:
         folder = pathlib.Path(name)

@@ -61,7 +61,7 @@ static int set_up(void **state)
     snprintf(root, sizeof(root), "/tmp/perfile-test-XXXXXX");
     assert_non_null(mkdtemp(root));
     snprintf(jit_path, sizeof(jit_path), "%.40s/perf-%d.map", root, (int)pid);
-    snprintf(kallsyms_path, sizeof(kallsyms_path), "/tmp/perfile-test-%d.kallsyms", (int)pid);
+    snprintf(kallsyms_path, sizeof(kallsyms_path), "%.40s.kallsyms", root);
     write_file(jit_path, "7f0000000100 40 made at run time\n");
     write_file(kallsyms_path, "ffffffff81000000 T _text\nffffffff81000100 T do_work\nffffffff81000200 T _etext\n");
     return 0;
