@@ -66,7 +66,7 @@ def check_sources(folder):
 
 
 def names():
-    return run('probe', '--list', f'{GROUP}*:*').stdout
+    return run('probe', '--list', f'{GROUP}:*').stdout
 
 
 def check_machine(folder, program):
