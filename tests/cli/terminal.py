@@ -254,7 +254,7 @@ def test_interrupt(t):
     status, text = run('echo ready\nsleep 0.7\necho left\n', ['dump', 'long'], lambda process, _: process.terminate())
     expect('an end from outside', status == -signal.SIGTERM and 'left' in text, (status, text))
     with subprocess.Popen(['sh', '-c', 'cat stream; exec sleep 600'], cwd=t.folder, stdout=subprocess.PIPE) as endless:
-        ends = 'exec 3<&0\ncat <&3 >got &\necho ready\nuntil [ -e over ]; do sleep 0.1; done\nkill $!\n'
+        ends = 'exec 3<&0\n: >got\ncat <&3 >>got &\necho ready\nuntil [ -e over ]; do sleep 0.1; done\nkill $!\n'
         status, text = run(ends, ['dump', '-'], press_without_pager, source=endless.stdout)
         endless.kill()
     expect('Ctrl-C when the pager is gone', status == -signal.SIGINT, (status, text))
