@@ -1,13 +1,28 @@
 # SPDX-License-Identifier: MIT
 """A terminal that is not ours: a window of tmux, whose screen can be read and whose keys can be pressed."""
+import atexit
+import functools
 import itertools
+import os
+import shutil
 import subprocess
+import tempfile
 
 import hermetic
 
 
 def quoted(word):
     return "'" + str(word).replace("'", r"'\''") + "'"
+
+
+@functools.cache
+def socket_folder(folder):
+    """The folder, or a shorter one where the path of a socket in it would be longer than the 107 bytes that it may have."""
+    if len(os.fsencode(folder)) < 90:
+        return str(folder)
+    other = tempfile.mkdtemp(prefix='perfile-', dir='/tmp')
+    atexit.register(shutil.rmtree, other, ignore_errors=True)
+    return other
 
 
 class Window:
@@ -19,7 +34,7 @@ class Window:
     count = itertools.count()
 
     def __init__(self, folder, columns, rows, command, **environment):
-        words = ['tmux', '-S', str(folder / f'socket-{next(self.count)}'), '-f', '/dev/null']
+        words = ['tmux', '-S', os.path.join(socket_folder(folder), f'socket-{next(self.count)}'), '-f', '/dev/null']
         settings = hermetic.environment(TERM='screen-256color', HOME=str(folder), SHELL='/bin/sh', **hermetic.NO_LEAKS, **environment)
         subprocess.run([*words, 'new-session', '-d', '-x', str(columns), '-y', str(rows), command], env=settings, check=True)
         # what happens in the window comes in pieces that end anywhere, also within a character: only answers are all
