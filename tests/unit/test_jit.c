@@ -451,7 +451,8 @@ static void test_unwinding_in_files(void **state)
     static const char tables[] = "the tables.....the header......";
     struct perfile_error error;
     struct recording d;
-    GElf_Shdr header;
+    struct pf_elf elf;
+    size_t bytes;
     (void)state;
     dump_open(&d, false, 0);
     dump_prefix(&d, 4, 24 + 32, 1000);
@@ -463,18 +464,19 @@ static void test_unwinding_in_files(void **state)
     dump_close(&d, "w/jit-7.dump");
     assert_int_equal(write_files(&error), 0);
     assert_string_equal(consumed, "10:10000+60@80 /w/jitted-7-99.so, ");
-    int fd = open(made_path("w/jitted-7-99.so"), O_RDONLY);
-    Elf *elf = elf_begin(fd, ELF_C_READ, NULL);
-    Elf_Data *data = section(elf, ".eh_frame", &header);
-    assert_int_equal(header.sh_offset, 0x80 + 0x40);
-    assert_int_equal(header.sh_addr, header.sh_offset);
-    assert_int_equal(data->d_size, 16);
-    assert_memory_equal(data->d_buf, tables, 16);
-    data = section(elf, ".eh_frame_hdr", &header);
-    assert_int_equal(header.sh_offset, 0x80 + 0x50);
-    assert_memory_equal(data->d_buf, tables + 16, 16);
-    elf_end(elf);
-    close(fd);
+    assert_int_equal(pf_elf_open(&elf, made_path("w/jitted-7-99.so"), NULL, NULL), 0);
+    const struct pf_elf_section *section = pf_elf_section(&elf, ".eh_frame");
+    assert_non_null(section);
+    assert_int_equal(section->header.sh_offset, 0x80 + 0x40);
+    assert_int_equal(section->header.sh_addr, section->header.sh_offset);
+    const uint8_t *data = pf_elf_bytes(&elf, section, &bytes);
+    assert_int_equal(bytes, 16);
+    assert_memory_equal(data, tables, 16);
+    section = pf_elf_section(&elf, ".eh_frame_hdr");
+    assert_non_null(section);
+    assert_int_equal(section->header.sh_offset, 0x80 + 0x50);
+    assert_memory_equal(pf_elf_bytes(&elf, section, &bytes), tables + 16, 16);
+    pf_elf_close(&elf);
 }
 
 /* What cannot be written is an error, not a loss. */
