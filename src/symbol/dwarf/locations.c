@@ -60,10 +60,18 @@ struct pf_die_ranges pf_attribute_locations(const struct pf_attribute *attribute
 struct pf_die_ranges pf_die_ranges(const struct pf_die *die)
 {
     struct pf_die_ranges ranges = {.unit = die->unit, .is_done = true};
-    struct pf_attribute low, high;
+    struct pf_attributes attributes = pf_die_attributes(die);
+    struct pf_attribute attribute, low = {.name = 0}, high = low, list = low;
     uint64_t bytes;
-    if (!pf_die_attribute(die, DW_AT_low_pc, &low) || !pf_die_attribute(die, DW_AT_high_pc, &high))
-        return pf_die_attribute(die, DW_AT_ranges, &low) ? pf_attribute_ranges(&low) : ranges;
+    while (pf_next_attribute(&attributes, &attribute))
+        if (attribute.name == DW_AT_low_pc)
+            low = attribute;
+        else if (attribute.name == DW_AT_high_pc)
+            high = attribute;
+        else if (attribute.name == DW_AT_ranges)
+            list = attribute;
+    if (!low.name || !high.name)
+        return list.name ? pf_attribute_ranges(&list) : ranges;
     ranges.has_only = pf_attribute_address(&low, &ranges.only.low);
     if (ranges.has_only && !pf_attribute_address(&high, &ranges.only.high))
         ranges.only.high = ranges.only.low + (pf_attribute_number(&high, &bytes) ? bytes : 0);

@@ -83,7 +83,10 @@ static bool add_function(struct pf_types *types, struct pf_types_unit *unit, con
 
 static bool add_global(struct pf_types *types, struct pf_types_unit *unit, const struct pf_die *die)
 {
-    struct pf_types_global global = {.address = UINT64_MAX, .die = *die};
+    struct pf_types_global global = {.address = UINT64_MAX,
+                                     .name = pf_die_text(die, DW_AT_name),
+                                     .linkage = pf_die_text(die, DW_AT_linkage_name),
+                                     .die = *die};
     struct pf_attribute attribute;
     struct pf_section expression;
     struct pf_operation operation;
@@ -154,16 +157,15 @@ const struct pf_types_global *pf_types_global_at(const struct pf_types_unit *uni
     return best;
 }
 
-static bool is_called(const struct pf_die *die, const char *name)
+static bool is_called(const struct pf_types_global *global, const char *name)
 {
-    const char *plain = pf_die_text(die, DW_AT_name), *linkage = pf_die_text(die, DW_AT_linkage_name);
-    return (plain && strcmp(plain, name) == 0) || (linkage && strcmp(linkage, name) == 0);
+    return (global->name && strcmp(global->name, name) == 0) || (global->linkage && strcmp(global->linkage, name) == 0);
 }
 
 const struct pf_types_global *pf_types_global_named(const struct pf_types_unit *unit, const char *name)
 {
     for (size_t i = 0; i < unit->global_count; i++)
-        if (is_called(&unit->globals[i].die, name))
+        if (is_called(&unit->globals[i], name))
             return &unit->globals[i];
     return NULL;
 }
