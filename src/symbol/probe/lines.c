@@ -58,7 +58,7 @@ static void add_line(struct listing *l, int line)
 static void add_address(struct listing *l, const struct pf_probe_line *line, uint64_t address)
 {
     struct pf_probe_line at;
-    if (is_listed(l, line) && is_own(l, address) &&
+    if (is_listed(l, line) && pf_probe_is_linked(l->target, address) && is_own(l, address) &&
         (!pf_probe_line_at(l->target, l->unit, address, &at) ||
          (at.line == line->line && !strcmp(at.file, line->file))))
         add_line(l, line->line);
@@ -81,13 +81,16 @@ static enum pf_walk add_function(void *context, const struct pf_die *die)
     const uint32_t tag = pf_die_tag(die);
     struct pf_probe_line line, at;
     uint64_t address;
-    if (tag == DW_TAG_subprogram && !l->range->function && pf_probe_entry(die, &address) &&
-        pf_probe_declared(l->target, die, &line))
+    const bool is_function = tag == DW_TAG_subprogram && !l->range->function;
+    if ((!is_function && tag != DW_TAG_inlined_subroutine) || !pf_probe_entry(die, &address) ||
+        !pf_probe_is_linked(l->target, address))
+        return tag == DW_TAG_formal_parameter || tag == DW_TAG_variable ? PF_WALK_SKIP : PF_WALK_INTO;
+    if (is_function && pf_probe_declared(l->target, die, &line))
         add_address(l, &line, address);
-    if (tag == DW_TAG_inlined_subroutine && pf_probe_entry(die, &address) && pf_probe_called(l->target, die, &line) &&
-        is_listed(l, &line) && pf_probe_line_at(l->target, l->unit, address, &at) && at.line == line.line)
+    if (!is_function && pf_probe_called(l->target, die, &line) && is_listed(l, &line) &&
+        pf_probe_line_at(l->target, l->unit, address, &at) && at.line == line.line)
         add_line(l, line.line);
-    return tag == DW_TAG_formal_parameter || tag == DW_TAG_variable ? PF_WALK_SKIP : PF_WALK_INTO;
+    return PF_WALK_INTO;
 }
 
 /* ---- what is listed ---------------------------------------------------------------------------------------------- */

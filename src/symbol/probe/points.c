@@ -87,6 +87,8 @@ static void take_line(struct search *s, uint64_t address)
 {
     struct pf_probe_site site = {.address = address, .unit = s->unit};
     struct pf_probe_line line;
+    if (!pf_probe_is_linked(s->target, address))
+        return;
     if (pf_probe_line_at(s->target, s->unit, address, &line) && !is_line(s, &line)) {
         s->shared++;
         s->instead = line.line;
