@@ -90,7 +90,7 @@ static void take_ranges(const struct pf_unit *unit, struct pf_die_ranges ranges)
     struct pf_operation operation;
     uint64_t number;
     int64_t offset;
-    for (unsigned i = 0; i < RANGES && pf_next_range(&ranges, &range); i++) {
+    for (unsigned i = 0; i < RANGES && pf_die_next_range(&ranges, &range); i++) {
         struct pf_operations operations = pf_operations_of(unit, range.expression);
         while (pf_next_operation(&operations, &operation)) {
             (void)pf_operation_address(unit, &operation, &number);
