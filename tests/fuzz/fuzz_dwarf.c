@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Debug info: units, entries, ranges, inlined functions and line tables, locations, types and the variables of functions. The
- * input is the binary and each of the other files that it may name: the package and the object file of split DWARF, and the
- * file of dwz; and the code of its functions.
+ * Debug info: units, entries, ranges, inlined functions and line tables, locations, types and the variables of
+ * functions. The input is the binary and each of the other files that it may name: the package and the object file of
+ * split DWARF, and the file of dwz; and the code of its functions.
  */
 #include "made.h"
 #include "symbol/dwarf/inlines_tables.h"

@@ -17,8 +17,8 @@ struct pf_debug_module {
 };
 
 /*
- * `alternate` is a dwz file, which is used if it belongs to the file, or NULL. Errors: those of pf_debug_file_open, and ABSENT (no
- * debug info). What is open is to be closed in any case.
+ * `alternate` is a dwz file, which is used if it belongs to the file, or NULL. Errors: those of pf_debug_file_open, and
+ * ABSENT (no debug info). What is open is to be closed in any case.
  */
 int pf_debug_module_open(struct pf_debug_module *module, const char *path, const char *alternate,
                          const struct perfile_allocator *allocator, struct perfile_error *error);

@@ -108,7 +108,7 @@ static uint64_t take_plain(struct pf_die_ranges *ranges)
     return pf_debug_take(&ranges->c, ranges->unit->address_bytes);
 }
 
-/* Ranges have the kinds of locations, but for the default one. Those that GNU had in split units are the first of them. */
+/* Ranges have the kinds of locations, but for the default one. GNU's in split units are the first of them. */
 static unsigned take_kind(struct pf_die_ranges *ranges)
 {
     const unsigned kind = pf_cursor_u8(&ranges->c);

@@ -29,7 +29,7 @@ struct pf_types_range {
 };
 
 struct pf_types_global {
-    uint64_t address; /* UINT64_MAX: it is only declared here */
+    uint64_t address;           /* UINT64_MAX: it is only declared here */
     const char *name, *linkage; /* NULL: it has none */
     struct pf_die die;
 };
