@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Numbers of DWARF by the names that the standard has for them: DWARF 2 to 5, and extensions of GNU and LLVM. Only those
- * that are used. Sources include it, headers do not.
+ * Numbers of DWARF by the names that the standard has for them: DWARF 2 to 5, and extensions of GNU and LLVM. Only
+ * those that are used. Sources include it, headers do not.
  */
 #ifndef PF_SYMBOL_DWARF_NAMES_H
 #define PF_SYMBOL_DWARF_NAMES_H

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Debug info as it stands in its sections, DWARF 2 to 5: units, their entries (DIEs), the attributes of those and what
- * the attributes say. Inlined functions, types and probes are read with it. Nothing is trusted: what is damaged is absent.
+ * the attributes say. Inlined functions, types and probes are read with it. Nothing is trusted: what is damaged is
+ * absent.
  */
 #ifndef PF_SYMBOL_DWARF_UNITS_H
 #define PF_SYMBOL_DWARF_UNITS_H
