@@ -3,10 +3,10 @@
  * What registers hold at each instruction: the code of a function is decoded once, and the state goes from block to
  * block until it does not change any more. What is different on two ways to a block is not known there.
  */
-#include <elf.h>
 #include <string.h>
 
 #include "base/bytes.h"
+#include "base/elf_names.h"
 #include "base/sort.h"
 #include "symbol/dwarf/types_parts.h"
 
