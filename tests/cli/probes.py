@@ -65,6 +65,19 @@ def check_sources(folder):
         assert listed[:2] == [f'<near@{below}/near.c:0>', '      0  int near(int x)'], listed
 
 
+def check_left_out(folder):
+    """A function that the linker left out had a probe at the first byte of the file."""
+    (folder / 'gone.c').write_text('int gone(int x)\n{\n    return x * x;\n}\nint main(void)\n{\n    return 0;\n}\n')
+    flags = ['-g', '-ffunction-sections', '-Wl,--gc-sections']
+    if subprocess.run([*sys.argv[2:], *flags, '-o', folder / 'gone', folder / 'gone.c'], capture_output=True).returncode:
+        print('skipped: functions that are left out: no linker does so')
+        return
+    for words in ['--definition', 'gone'], ['--definition', 'gone.c:3'], ['--vars', 'gone']:
+        done = run('probe', '--exec', folder / 'gone', *words)
+        assert done.returncode == 3 and not done.stdout, done
+    assert ':0x' in run('probe', '--exec', folder / 'gone', '--definition', 'main').stdout
+
+
 def names():
     return run('probe', '--list', f'{GROUP}:*').stdout
 
@@ -106,6 +119,7 @@ def main():
             return
         check_folder(folder, program)
         check_sources(folder)
+        check_left_out(folder)
         listed = run('probe', '--list')
         if os.geteuid() or listed.returncode:
             print('skipped: probes of this machine: they need root and tracefs:', listed.stderr.strip())
