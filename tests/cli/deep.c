@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * deep SECONDS [wide]: computes in two threads, 30 functions below planted_root, without frame pointers; wide: as long
- * again with frames of 400 bytes. Seconds are those of processors, of both threads: a busy machine takes as many samples. With
- * NEVER_RETURNS planted_root has no code that returns; with MADE_CODE it calls by code that was made at run time and
- * has no frame pointer. It asks for no time, as the kernel's code for that is in no file.
+ * again with frames of 400 bytes. Seconds are those of processors, of both threads: a busy machine takes as many
+ * samples. With NEVER_RETURNS planted_root has no code that returns; with MADE_CODE it calls by code that was made at
+ * run time and has no frame pointer. It asks for no time, as the kernel's code for that is in no file.
  */
 #include <pthread.h>
 #include <signal.h>

@@ -227,7 +227,7 @@ def test_interrupt(t):
     def press_without_pager(process, control):
         """Ends the pager when the command waits for more to read, and presses until the command has noticed that."""
         since, before = time.monotonic(), None
-        while time.monotonic() < since + 1:
+        while time.monotonic() < since + 1 and process.poll() is None:
             state = is_waiting(process), (t.folder / 'got').stat().st_size
             if state != before or not all(state):
                 since, before = time.monotonic(), state

@@ -196,7 +196,7 @@ def feed(process):
     while process.poll() is None:
         try:
             os.write(process.stdin.fileno(), b'\n')
-        except BrokenPipeError:
+        except (BrokenPipeError, ValueError):  # it has ended, and its input is closed
             return
         time.sleep(0.09)
 
