@@ -120,6 +120,7 @@ def settle(is_inside=False):
     time.tzset()
 
 
+NO_PROCESS = (1 << 22) + 7  # above all numbers that Linux gives: that of a process that has ended may be given again
 PATIENCE_SECONDS = 100  # for what comes at once on an idle machine
 
 

@@ -141,27 +141,26 @@ def is_there(path):
 def test_what_was_killed_is_removed_by_the_next(bench):
     """Temporaries of killed commands stayed for ever where O_TMPFILE is missing; others' and those of living ones must stay."""
     path = bench.assemble('input.data', EVENT + 'sample ip=0x400000 pid=7 tid=7 time=1000\n')
-    over = subprocess.Popen(['true'])
-    over.wait()
+    over = hermetic.NO_PROCESS
     for case, (arguments, name) in SWEEPERS.items():
         folder = bench.folder / f'swept-{case}'
         folder.mkdir()
         (folder / 'link').symlink_to('output')
         (folder / 'output').write_text('old') if case == 'link' else None
-        gone = [f'.{name}.{over.pid}.0123abcd', f'.{name}.{over.pid}.ffffffff'] + [f'{name}.{over.pid}.tmp'] * (case != 'long')
-        stay = [f'.{name}.{os.getpid()}.0123abcd', f'{name}.{os.getpid()}.tmp', f'.{name}.{over.pid}.0123abc', f'{name}.x{over.pid}.tmp',
-                f'.{name}.{over.pid}.0123abcd.data', f'{name}.0{over.pid}.tmp', f'.another.{over.pid}.0123abcd', f'another.{over.pid}.tmp',
-                f'.{over.pid}.0123abcd', f'{over.pid}.tmp', f'{name}.tmp']
+        gone = [f'.{name}.{over}.0123abcd', f'.{name}.{over}.ffffffff'] + [f'{name}.{over}.tmp'] * (case != 'long')
+        stay = [f'.{name}.{os.getpid()}.0123abcd', f'{name}.{os.getpid()}.tmp', f'.{name}.{over}.0123abc', f'{name}.x{over}.tmp',
+                f'.{name}.{over}.0123abcd.data', f'{name}.0{over}.tmp', f'.another.{over}.0123abcd', f'another.{over}.tmp',
+                f'.{over}.0123abcd', f'{over}.tmp', f'{name}.tmp']
         for left in gone + stay:
             (folder / left).write_text('left')
         (folder / gone[1]).unlink()
         (folder / gone[1]).mkdir()
         (folder / gone[1] / 'data').write_text('left')
-        (folder / f'.{name}.{over.pid}.00000000').symlink_to(folder / 'link')
+        (folder / f'.{name}.{over}.00000000').symlink_to(folder / 'link')
         done = subprocess.run([bench.perfile, *arguments, path], cwd=folder, capture_output=True, text=True, timeout=60)
         expect(done.returncode == 0, f'{case} beside what was left', done.stderr)
         kept = [left for left in gone if is_there(folder / left)]
-        lost = [left for left in [*stay, f'.{name}.{over.pid}.00000000'] if not is_there(folder / left)]
+        lost = [left for left in [*stay, f'.{name}.{over}.00000000'] if not is_there(folder / left)]
         expect(not kept and not lost, f'{case}: what was left', f'kept {kept}, lost {lost}')
 
 

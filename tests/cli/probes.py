@@ -41,9 +41,7 @@ def check_folder(folder, program):
     tracefs.mkdir()
     events = tracefs / 'uprobe_events'
     events.write_text('')
-    dead = subprocess.Popen(['true'])
-    dead.wait()
-    (tracefs / f'perfile-probes.{dead.pid}').write_text('uprobe probe_old/left\n')
+    (tracefs / f'perfile-probes.{hermetic.NO_PROCESS}').write_text('uprobe probe_old/left\n')
     (tracefs / f'perfile-probes.{os.getpid()}').write_text('uprobe probe_other/runs\n')
     done = run('record', '--tracefs', tracefs, '--probe', f'{program}:{GROUP}:tick=tick', '-o', folder / 'none.data', 'true')
     assert done.returncode, done
