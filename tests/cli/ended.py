@@ -62,7 +62,7 @@ def until_ready(recorder, output):
 def end_by(number, output, seconds):
     """What could be read just before, and when the signal came."""
     before = output.with_suffix('.before')
-    with subprocess.Popen([*RECORD, output, '--', DEEP, '600'], stderr=subprocess.PIPE, start_new_session=True) as recorder:
+    with subprocess.Popen([*RECORD, output, '--', DEEP, '60'], stderr=subprocess.PIPE, start_new_session=True) as recorder:
         until_ready(recorder, output)
         time.sleep(seconds)
         shutil.copy(output, before)

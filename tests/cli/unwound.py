@@ -197,7 +197,7 @@ def test_removed(folder):
 
 def test_top(folder):
     """Each interval is a recording of its own."""
-    with subprocess.Popen([DEEP, '600']) as busy:
+    with subprocess.Popen([DEEP, '60']) as busy:
         done = run(PERFILE, 'top', '--stdio', '-z', '-g', '-p', busy.pid, *EVENT, '-s', 'symbol', '-d', '1', '--duration', '3')
         busy.kill()
     shares = re.findall(r'^ *([0-9.]+)% .*planted_root', done.stdout, re.M)
@@ -232,7 +232,7 @@ def test_refused(folder):
 
 def test_killed(folder):
     output = folder / 'killed.data'
-    recorder = subprocess.Popen([PERFILE, 'record', '-q', '-o', output, '-g', *EVENT, '--', DEEP, '600'], start_new_session=True)
+    recorder = subprocess.Popen([PERFILE, 'record', '-q', '-o', output, '-g', *EVENT, '--', DEEP, '60'], start_new_session=True)
     hermetic.wait_until(lambda: output.exists() and stacks(output)[0] > 20)
     recorder.send_signal(signal.SIGKILL)
     recorder.wait()
