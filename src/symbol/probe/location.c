@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* From the location of a variable in DWARF to what a probe of the kernel can read. */
-#include <elf.h>
+#include "base/elf_names.h"
 #include "symbol/dwarf/names.h"
 #include "symbol/probe/probe_parts.h"
 
