@@ -14,6 +14,13 @@ void pf_map_close(struct pf_map *map)
     pf_map_open(map, map->allocator);
 }
 
+void pf_map_clear(struct pf_map *map)
+{
+    if (map->used)
+        memset(map->slots, 0, map->size * sizeof(*map->slots));
+    map->used = 0;
+}
+
 static struct pf_map_slot *slot_of(const struct pf_map *map, uint64_t key)
 {
     size_t i = pf_map_hash(map, key) & (map->size - 1);
@@ -28,6 +35,8 @@ static bool grow(struct pf_map *map)
     bigger.slots = pf_new(map->allocator, bigger.size * sizeof(*bigger.slots));
     if (!bigger.slots)
         return false;
+    /* fresh pages that are read first get memory only at the first write, for which the system stops other threads */
+    memset(bigger.slots, 0, bigger.size * sizeof(*bigger.slots));
     for (size_t i = 0; i < map->size; i++)
         if (map->slots[i].value)
             *slot_of(&bigger, map->slots[i].key) = map->slots[i];

@@ -19,6 +19,8 @@ struct pf_map {
 
 void pf_map_open(struct pf_map *map, const struct perfile_allocator *allocator);
 void pf_map_close(struct pf_map *map);
+/* Takes everything out; the memory stays. */
+void pf_map_clear(struct pf_map *map);
 /* The value goes in, over an older one; it must be below UINT64_MAX. False when out of memory. */
 bool pf_map_put(struct pf_map *map, uint64_t key, uint64_t value);
 

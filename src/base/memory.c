@@ -90,8 +90,7 @@ bool pf_memory_note_failure(const struct perfile_allocator *allocator)
 
 /* ---- blocks ---- */
 
-/* What the memory comes from in the end. */
-static bool is_malloc(const struct perfile_allocator *allocator)
+bool pf_memory_is_malloc(const struct perfile_allocator *allocator)
 {
     for (const struct pf_watch *watch; (watch = watch_of(allocator));)
         allocator = watch->below;
@@ -108,7 +107,7 @@ static void *new_with_malloc(const struct perfile_allocator *allocator, size_t s
 
 void *pf_new(const struct perfile_allocator *allocator, size_t size)
 {
-    if (is_malloc(allocator)) /* fresh pages are zeroes */
+    if (pf_memory_is_malloc(allocator)) /* fresh pages are zeroes */
         return new_with_malloc(allocator, size);
     void *p = allocator->resize(allocator->context, NULL, 0, size);
     if (p)
@@ -123,7 +122,7 @@ void *pf_resize(const struct perfile_allocator *allocator, void *pointer, size_t
 
 void pf_give_back(const struct perfile_allocator *allocator)
 {
-    if (is_malloc(allocator))
+    if (pf_memory_is_malloc(allocator))
         pf_platform_trim_memory();
 }
 

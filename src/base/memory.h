@@ -38,6 +38,9 @@ static inline int pf_memory_check(const struct perfile_allocator *allocator, int
     return result;
 }
 
+/* Whether the memory comes from malloc in the end, which any number of threads may call. */
+bool pf_memory_is_malloc(const struct perfile_allocator *allocator);
+
 /* `size` zeroed bytes, or NULL. */
 void *pf_new(const struct perfile_allocator *allocator, size_t size);
 /* Changes the size of a block to `size` bytes and keeps its contents; NULL leaves the old block alone. */

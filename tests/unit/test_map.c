@@ -27,7 +27,13 @@ static void test_put_and_get(void **state)
     }
     for (uint64_t i = COUNT; i < 2 * COUNT; i++)
         assert_false(pf_map_get(&map, key_of(i), &value));
+    const size_t size = map.size;
+    pf_map_clear(&map);
+    assert_true(map.used == 0 && map.size == size);
+    assert_false(pf_map_get(&map, key_of(7), &value));
+    assert_true(pf_map_put(&map, key_of(7), 5) && pf_map_get(&map, key_of(7), &value) && value == 5);
     pf_map_close(&map);
+    pf_map_clear(&map);
     assert_false(pf_map_get(&map, 0, &value)); /* empty again */
     counting_close(&c);
 }
