@@ -162,7 +162,9 @@ enum pf_return_at pf_symbols_return_at(struct pf_symbols *symbols, const struct 
 /* The debug info, else what programs in Go have without it. */
 static bool read_inlines(const struct pf_symbols *symbols, struct pf_module_data *module, const char *path)
 {
-    return pf_inlines_open(path, module->alternate, symbols->allocator, &module->inlines, NULL) == 0 ||
+    const struct pf_inlines_request request = {
+        .path = path, .alternate_path = module->alternate, .threads = symbols->find.threads};
+    return pf_inlines_read(&request, symbols->allocator, &module->inlines, NULL) == 0 ||
            (module->binary && pf_inlines_open_go(module->binary, symbols->allocator, &module->inlines, NULL) == 0);
 }
 

@@ -189,16 +189,33 @@ static void take_types(const char *path, const uint8_t *data, size_t bytes)
     pf_types_close(types);
 }
 
+/* ---- threads ---------------------------------------------------------------------------------------------------- */
+
+/* In shares of a unit each the tables are the same. */
+static void check_threads(const struct pf_inlines_request *request, const struct pf_inlines *inlines)
+{
+    struct pf_inlines_request shared = *request;
+    struct pf_inlines *others;
+    shared.threads = 2;
+    shared.share_bytes = 1;
+    (void)pf_inlines_read(&shared, NULL, &others, NULL);
+    FUZZ_REQUIRE(!others == !inlines);
+    FUZZ_REQUIRE(!inlines ||
+                 (inlines->bytes == others->bytes && memcmp(inlines->block, others->block, inlines->bytes) == 0));
+    pf_inlines_close(others);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 {
     const char *path = write_input(data, bytes);
     const uint64_t chance = fuzz_chance_of(data, bytes);
     const struct pf_wanted_range wanted = {chance >> 52, UINT64_MAX};
     const struct pf_inlines_request request = {
-        .path = path, .alternate_path = path, .wanted = &wanted, .wanted_count = chance & 1};
+        .path = path, .alternate_path = path, .detailed = chance & 2, .wanted = &wanted, .wanted_count = chance & 1};
     struct pf_inlines *inlines;
-    const int code = chance & 2 ? pf_inlines_open_detailed(&request, NULL, &inlines, NULL)
-                                : pf_inlines_open(path, path, NULL, &inlines, NULL);
+    const int code = pf_inlines_read(&request, NULL, &inlines, NULL);
+    if ((chance & 12) == 0)
+        check_threads(&request, inlines);
     if (code == 0)
         look_up(inlines);
     FUZZ_REQUIRE((code == 0) == (inlines != NULL));

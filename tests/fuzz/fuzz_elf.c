@@ -97,11 +97,11 @@ static void read_details(const char *path, const uint64_t *addresses, size_t cou
     enum { FRAMES = 8 };
     struct pf_counted_frame frames[FRAMES];
     const struct pf_wanted_range wanted = {count ? addresses[count - 1] : 0, UINT64_MAX};
-    const struct pf_inlines_request request = {.path = path, .wanted = &wanted, .wanted_count = 1};
+    const struct pf_inlines_request request = {.path = path, .detailed = true, .wanted = &wanted, .wanted_count = 1};
     struct pf_function_range range;
     struct pf_inlines *inlines;
     uint64_t end;
-    if (pf_inlines_open_detailed(&request, pf_allocator_or_default(NULL), &inlines, NULL) < 0)
+    if (pf_inlines_read(&request, pf_allocator_or_default(NULL), &inlines, NULL) < 0)
         return;
     for (size_t at = 0; pf_inlines_next_range(inlines, &at, &range);) {
         FUZZ_REQUIRE(range.low < range.high);

@@ -83,8 +83,8 @@ static int read_debug_info(struct making *m, struct perfile_error *error)
     struct pf_wanted_range *wanted = pf_new(m->allocator, bytes);
     if (!wanted)
         return pf_fail_memory(error, "pgo");
-    struct pf_inlines_request request = {.path = profile->debug_path ? profile->debug_path : profile->path,
-                                         .wanted = wanted};
+    struct pf_inlines_request request = {
+        .path = profile->debug_path ? profile->debug_path : profile->path, .detailed = true, .wanted = wanted};
     for (size_t i = 0; i < m->ranges.count; i++)
         wanted[request.wanted_count++] = (struct pf_wanted_range){m->ranges.items[i].low, m->ranges.items[i].high};
     for (size_t i = 0; i < profile->branch_count; i++) {
@@ -92,7 +92,7 @@ static int read_debug_info(struct making *m, struct perfile_error *error)
         want(wanted, &request.wanted_count, profile->branches[i].to);
     }
     request.wanted_count = pf_pgo_join_wanted(wanted, request.wanted_count);
-    const int result = pf_inlines_open_detailed(&request, m->allocator, &m->lines->inlines, error);
+    const int result = pf_inlines_read(&request, m->allocator, &m->lines->inlines, error);
     pf_free(m->allocator, wanted, bytes);
     return result;
 }

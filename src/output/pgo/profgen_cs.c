@@ -67,8 +67,8 @@ static int read_debug_info(struct making *m, struct perfile_error *error)
     const size_t bytes =
         (contexts->count + contexts->ranges.count + contexts->branches.count) * sizeof(struct pf_wanted_range);
     struct pf_wanted_range *wanted = pf_new(m->allocator, bytes);
-    struct pf_inlines_request request = {.path = profile->debug_path ? profile->debug_path : profile->path,
-                                         .wanted = wanted};
+    struct pf_inlines_request request = {
+        .path = profile->debug_path ? profile->debug_path : profile->path, .detailed = true, .wanted = wanted};
     if (!wanted)
         return pf_fail_memory(error, "profile");
     for (size_t i = 1; i < contexts->count; i++)
@@ -78,7 +78,7 @@ static int read_debug_info(struct making *m, struct perfile_error *error)
     for (size_t i = 0; i < contexts->branches.count; i++)
         want(&request, wanted, contexts->branches.rows[i].b, contexts->branches.rows[i].b);
     request.wanted_count = pf_pgo_join_wanted(wanted, request.wanted_count);
-    const int result = pf_inlines_open_detailed(&request, m->allocator, &m->inlines, error);
+    const int result = pf_inlines_read(&request, m->allocator, &m->inlines, error);
     pf_free(m->allocator, wanted, bytes);
     return result == PERFILE_ERROR_ABSENT ? pf_pgo_fail_no_debug_info(profile, error) : result;
 }

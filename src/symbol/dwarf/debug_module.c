@@ -4,14 +4,6 @@
 #include "base/error.h"
 #include "symbol/dwarf/names.h"
 
-struct pf_debug_split {
-    struct pf_debug_split *next;
-    const struct pf_unit *skeleton;
-    struct pf_unit *unit;
-    struct pf_debug_file file; /* closed when the unit belongs to the package, of which it has a part */
-    struct pf_debug part;
-};
-
 static bool has_debug_info(const struct pf_debug *debug)
 {
     bool is_there = false;
@@ -35,36 +27,17 @@ int pf_debug_module_open(struct pf_debug_module *module, const char *path, const
     return 0;
 }
 
-void pf_debug_module_close_splits(struct pf_debug_module *module)
+void pf_debug_module_close(struct pf_debug_module *module)
 {
     for (struct pf_debug_split *split = module->splits, *next; split; split = next) {
         next = split->next;
-        module->failed = module->failed || split->file.debug.failed || split->part.failed;
-        pf_debug_file_close(&split->file);
-        pf_debug_close(&split->part);
+        pf_debug_split_close(split);
         pf_free(module->allocator, split, sizeof(*split));
     }
     module->splits = NULL;
-}
-
-void pf_debug_module_close(struct pf_debug_module *module)
-{
-    pf_debug_module_close_splits(module);
     pf_debug_file_close(&module->package);
     pf_debug_file_close(&module->alternate);
     pf_debug_file_close(&module->file);
-}
-
-/* From the file that the skeleton names, or from the package; else the skeleton itself. */
-static struct pf_unit *open_split(struct pf_debug_module *module, struct pf_unit *skeleton,
-                                  struct pf_debug_split *split)
-{
-    struct pf_die top;
-    struct pf_unit *unit =
-        pf_unit_top(skeleton, &top) ? pf_split_unit(&split->file, module->path, &top, module->allocator) : NULL;
-    if (!unit && module->package.index.data)
-        unit = pf_package_unit(&module->package, skeleton, &split->part);
-    return unit ? unit : skeleton;
 }
 
 struct pf_unit *pf_debug_module_unit(struct pf_debug_module *module, struct pf_unit *unit)
@@ -80,8 +53,9 @@ struct pf_unit *pf_debug_module_unit(struct pf_debug_module *module, struct pf_u
         module->failed = true;
         return unit;
     }
-    *made = (struct pf_debug_split){.next = module->splits, .skeleton = unit};
-    made->unit = open_split(module, unit, made);
+    if (!pf_debug_split_open(made, module, unit))
+        made->unit = unit;
+    made->next = module->splits;
     module->splits = made;
     return made->unit;
 }
@@ -91,6 +65,29 @@ bool pf_debug_module_failed(const struct pf_debug_module *module)
     bool failed =
         module->failed || module->file.debug.failed || module->alternate.debug.failed || module->package.debug.failed;
     for (const struct pf_debug_split *split = module->splits; split; split = split->next)
-        failed = failed || split->file.debug.failed || split->part.failed;
+        failed = failed || pf_debug_split_failed(split);
     return failed;
+}
+
+struct pf_unit *pf_debug_split_open(struct pf_debug_split *split, const struct pf_debug_module *module,
+                                    struct pf_unit *skeleton)
+{
+    struct pf_die top;
+    *split = (struct pf_debug_split){.skeleton = skeleton};
+    if (pf_unit_top(skeleton, &top))
+        split->unit = pf_split_unit(&split->file, module->path, &top, module->allocator);
+    if (!split->unit && module->package.index.data)
+        split->unit = pf_package_unit(&module->package, skeleton, &split->part);
+    return split->unit;
+}
+
+void pf_debug_split_close(struct pf_debug_split *split)
+{
+    pf_debug_file_close(&split->file);
+    pf_debug_close(&split->part);
+}
+
+bool pf_debug_split_failed(const struct pf_debug_split *split)
+{
+    return split->file.debug.failed || split->part.failed;
 }

@@ -5,15 +5,22 @@
 
 #include "symbol/dwarf/debug_file.h"
 
-struct pf_debug_split;
+/* A split unit. It must not move while it is open. */
+struct pf_debug_split {
+    struct pf_debug_split *next; /* of those that a module keeps */
+    const struct pf_unit *skeleton;
+    struct pf_unit *unit;
+    struct pf_debug_file file; /* closed when the unit belongs to the package, of which it has a part */
+    struct pf_debug part;
+};
 
 /* All zero: it is closed. It must not move while it is open. */
 struct pf_debug_module {
     const struct perfile_allocator *allocator;
     const char *path; /* must stay until the module is closed */
     struct pf_debug_file file, alternate, package;
-    struct pf_debug_split *splits; /* those that are open */
-    bool failed;                   /* out of memory, in one that is closed again */
+    struct pf_debug_split *splits; /* those that pf_debug_module_unit has opened */
+    bool failed;                   /* out of memory */
 };
 
 /*
@@ -23,11 +30,19 @@ struct pf_debug_module {
 int pf_debug_module_open(struct pf_debug_module *module, const char *path, const char *alternate,
                          const struct perfile_allocator *allocator, struct perfile_error *error);
 void pf_debug_module_close(struct pf_debug_module *module);
-/* The split unit that a skeleton stands for, if it is found; else the unit itself. */
+/* The split unit that a skeleton stands for, if it is found; else the unit itself. It stays open as long as the module. */
 struct pf_unit *pf_debug_module_unit(struct pf_debug_module *module, struct pf_unit *unit);
-/* Closes the split units: no entry of theirs is used any more. */
-void pf_debug_module_close_splits(struct pf_debug_module *module);
 /* Something was not read when out of memory. */
 bool pf_debug_module_failed(const struct pf_debug_module *module);
+
+/*
+ * The unit that a skeleton stands for, from the file that it names or from the package; NULL: it is in neither. It is
+ * to be closed in any case. Threads may do so at the same time once pf_debug_prepare was called for the module's file.
+ */
+struct pf_unit *pf_debug_split_open(struct pf_debug_split *split, const struct pf_debug_module *module,
+                                    struct pf_unit *skeleton);
+void pf_debug_split_close(struct pf_debug_split *split);
+/* As pf_debug_module_failed. */
+bool pf_debug_split_failed(const struct pf_debug_split *split);
 
 #endif

@@ -40,10 +40,17 @@ struct pf_wanted_range {
     uint64_t low, high;
 };
 
-/* What to read for profiles. */
+/* What to read. */
 struct pf_inlines_request {
-    const char *path;           /* as pf_inlines_open */
-    const char *alternate_path; /* may be NULL */
+    const char *path;           /* the file with the debug info: the binary itself or its separate debug file */
+    const char *alternate_path; /* dwz file; may be NULL */
+    unsigned threads;           /* that may be used, the caller's included; 0 is 1. The tables are the same for any */
+    uint64_t share_bytes; /* of debug info that a thread reads at a time; 0: many, and a small file on one thread */
+    /*
+     * With what profiles for compilers need besides: discriminators, lines of declarations and entries of functions.
+     * Such tables are not kept in the cache.
+     */
+    bool detailed;
     /* Ascending and without overlap: units without code there are passed over. Its count 0: all units are read. */
     const struct pf_wanted_range *wanted;
     size_t wanted_count;
@@ -52,17 +59,14 @@ struct pf_inlines_request {
 struct pf_inlines;
 
 /*
- * Reads the DWARF of `path` (the file with the debug info: the binary itself or its separate debug file), split DWARF
- * (.dwo, .dwp) and dwz files (`alternate_path`, may be NULL) included, in bulk. ABSENT when there is none.
+ * Reads the DWARF of the file, split DWARF (.dwo, .dwp) and the dwz file included, in bulk. ABSENT when there is
+ * none. The allocator is called by one thread at a time.
  */
+int pf_inlines_read(const struct pf_inlines_request *request, const struct perfile_allocator *allocator,
+                    struct pf_inlines **inlines, struct perfile_error *error);
+/* The same on one thread. */
 int pf_inlines_open(const char *path, const char *alternate_path, const struct perfile_allocator *allocator,
                     struct pf_inlines **inlines, struct perfile_error *error);
-/*
- * The same with what profiles for compilers need besides: discriminators, lines of declarations and entries of
- * functions. Such tables are not kept in the cache.
- */
-int pf_inlines_open_detailed(const struct pf_inlines_request *request, const struct perfile_allocator *allocator,
-                             struct pf_inlines **inlines, struct perfile_error *error);
 /* The same from .gopclntab of a binary that Go's linker made: also where DWARF is missing, but without columns. */
 int pf_inlines_open_go(const char *path, const struct perfile_allocator *allocator, struct pf_inlines **inlines,
                        struct perfile_error *error);

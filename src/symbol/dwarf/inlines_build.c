@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "base/sort.h"
+#include "base/work_parts.h"
 #include "symbol/dwarf/inlines_tables.h"
 
 static const char what[] = "debug info";
@@ -29,6 +30,7 @@ void pf_builder_close(struct pf_inlines_builder *builder)
     pf_free(allocator, builder->details, builder->detail_capacity * sizeof(*builder->details));
     pf_free(allocator, builder->node_claims.items, builder->node_claims.capacity * sizeof(struct pf_claim));
     pf_free(allocator, builder->code.items, builder->code.capacity * sizeof(struct pf_claim));
+    pf_free(allocator, builder->moved, builder->moved_capacity * sizeof(*builder->moved));
 }
 
 /* ---- texts ---------------------------------------------------------------------------------------------------- */
@@ -100,16 +102,29 @@ void pf_builder_claim(struct pf_inlines_builder *b, struct pf_claims *claims, co
 
 bool pf_builder_is_code(const struct pf_inlines_builder *b, uint64_t address)
 {
-    const size_t after = PF_COUNT_BEFORE(b->code.count, i, b->code.items[i].low <= address);
-    return after && address < b->code.items[after - 1].high;
+    const struct pf_claims *code = b->total ? &b->total->code : &b->code;
+    const size_t after = PF_COUNT_BEFORE(code->count, i, code->items[i].low <= address);
+    return after && address < code->items[after - 1].high;
 }
 
 /* ---- the owners of addresses ------------------------------------------------------------------------------------ */
 
-static int compare_claims(const void *a, const void *b)
+/* Low ends and numbers of claims, sorted, and memory for as many; NULL when out of memory. */
+static struct pf_sort_item *sort_claims(const struct perfile_allocator *allocator, const struct pf_claims *claims)
+{
+    struct pf_sort_item *items =
+        claims->count <= UINT32_MAX ? pf_new(allocator, 2 * claims->count * sizeof(*items) + 1) : NULL;
+    for (size_t i = 0; items && i < claims->count; i++)
+        items[i] = (struct pf_sort_item){claims->items[i].low, (uint32_t)i};
+    if (items)
+        pf_sort_words(items, items + claims->count, claims->count);
+    return items;
+}
+
+static int compare_lows(const void *a, const void *b)
 {
     const struct pf_claim *x = a, *y = b;
-    return PF_COMPARE(x->low, y->low) ?: PF_COMPARE(x->priority, y->priority);
+    return PF_COMPARE(x->low, y->low);
 }
 
 void pf_builder_sort_code(struct pf_inlines_builder *b)
@@ -117,7 +132,7 @@ void pf_builder_sort_code(struct pf_inlines_builder *b)
     struct pf_claim *items = b->code.items;
     size_t count = 0;
     if (b->code.count)
-        qsort(items, b->code.count, sizeof(*items), compare_claims);
+        qsort(items, b->code.count, sizeof(*items), compare_lows);
     for (size_t i = 0; i < b->code.count; i++) {
         if (count && items[i].low <= items[count - 1].high)
             items[count - 1].high = pf_max(items[count - 1].high, items[i].high);
@@ -163,31 +178,31 @@ static void close_root(struct open_claims *open)
 typedef void deliver_piece(void *context, uint64_t low, uint64_t high, uint32_t owner);
 
 /* Cuts the claims at each other's ends and delivers the owner of each piece, ascending and without overlap. */
-static bool settle_claims(const struct perfile_allocator *allocator, struct pf_claims *claims, deliver_piece *deliver,
-                          void *context)
+static bool settle_claims(const struct perfile_allocator *allocator, const struct pf_claims *claims,
+                          deliver_piece *deliver, void *context)
 {
     struct open_claims open = {NULL, 0, 0};
+    struct pf_sort_item *sorted = sort_claims(allocator, claims);
     uint64_t at = 0;
     size_t next = 0;
-    bool fine = true;
-    if (claims->count)
-        qsort(claims->items, claims->count, sizeof(*claims->items), compare_claims);
+    bool fine = sorted;
     while (fine && (next < claims->count || open.count)) {
         if (!open.count)
-            at = claims->items[next].low;
-        while (fine && next < claims->count && claims->items[next].low == at)
-            fine = open_claim(allocator, &open, &claims->items[next++]);
+            at = sorted[next].word;
+        while (fine && next < claims->count && sorted[next].word == at)
+            fine = open_claim(allocator, &open, &claims->items[sorted[next++].number]);
         while (open.count && open.items[0]->high <= at)
             close_root(&open);
         if (!open.count || !fine)
             continue;
         uint64_t end = open.items[0]->high;
-        if (next < claims->count && claims->items[next].low < end)
-            end = claims->items[next].low;
+        if (next < claims->count && sorted[next].word < end)
+            end = sorted[next].word;
         deliver(context, at, end, open.items[0]->owner);
         at = end;
     }
     pf_free(allocator, open.items, open.capacity * sizeof(*open.items));
+    pf_free(allocator, sorted, 2 * claims->count * sizeof(*sorted) + 1);
     return fine;
 }
 
@@ -195,15 +210,19 @@ static bool settle_claims(const struct perfile_allocator *allocator, struct pf_c
 
 struct tables {
     struct pf_inlines_builder *builder;
+    /* Segments and lines are made by two threads: neither looks at what the other one changes. */
     uint64_t *segment_addresses;
     uint32_t *segment_nodes;
     size_t segment_count, address_capacity, node_capacity;
+    uint64_t segments_end; /* of the last piece */
+    bool segments_failed;
+    bool lines_failed;
+    uint64_t lines_end;
     uint64_t *line_addresses;
     struct pf_line_row *rows;
     uint32_t *discriminators; /* of detailed tables */
     size_t row_count, line_capacity, row_capacity, discriminator_capacity;
     struct pf_built_row last; /* of the rows */
-    uint64_t end;             /* of the last piece */
 };
 
 static void add_segment(struct tables *t, uint64_t address, uint32_t node)
@@ -213,7 +232,7 @@ static void add_segment(struct tables *t, uint64_t address, uint32_t node)
         return;
     if (!pf_grow(allocator, &t->segment_addresses, &t->address_capacity, t->segment_count + 1, sizeof(uint64_t)) ||
         !pf_grow(allocator, &t->segment_nodes, &t->node_capacity, t->segment_count + 1, sizeof(uint32_t))) {
-        t->builder->failed = true;
+        t->segments_failed = true;
         return;
     }
     t->segment_addresses[t->segment_count] = address;
@@ -223,10 +242,10 @@ static void add_segment(struct tables *t, uint64_t address, uint32_t node)
 static void take_segment(void *context, uint64_t low, uint64_t high, uint32_t node)
 {
     struct tables *t = context;
-    if (t->segment_count && t->end < low)
-        add_segment(t, t->end, (uint32_t)PF_INLINES_NONE);
+    if (t->segment_count && t->segments_end < low)
+        add_segment(t, t->segments_end, (uint32_t)PF_INLINES_NONE);
     add_segment(t, low, node);
-    t->end = high;
+    t->segments_end = high;
 }
 
 static bool grow_rows(struct tables *t)
@@ -243,7 +262,7 @@ static void add_row(struct tables *t, uint64_t address, const struct pf_built_ro
     if (t->row_count && pf_same_line(&t->last, row))
         return;
     if (!grow_rows(t)) {
-        t->builder->failed = true;
+        t->lines_failed = true;
         return;
     }
     if (t->builder->detailed)
@@ -261,9 +280,9 @@ static void take_span(void *context, uint64_t low, uint64_t high, uint32_t owner
     struct tables *t = context;
     const struct pf_line_span *span = &t->builder->spans[owner];
     const struct pf_built_row *rows = t->builder->rows + span->first;
-    if (t->row_count && t->end < low)
-        add_row(t, t->end, &no_row);
-    t->end = high;
+    if (t->row_count && t->lines_end < low)
+        add_row(t, t->lines_end, &no_row);
+    t->lines_end = high;
     const size_t after = PF_COUNT_BEFORE(span->count, i, rows[i].address <= low);
     for (size_t i = after ? after - 1 : 0; i < span->count && rows[i].address < high; i++)
         add_row(t, pf_max(rows[i].address, low), &rows[i]);
@@ -277,18 +296,6 @@ static void close_tables(struct tables *t)
     pf_free(allocator, t->line_addresses, t->line_capacity * sizeof(uint64_t));
     pf_free(allocator, t->rows, t->row_capacity * sizeof(*t->rows));
     pf_free(allocator, t->discriminators, t->discriminator_capacity * sizeof(*t->discriminators));
-}
-
-static bool fill_tables(struct tables *t)
-{
-    struct pf_inlines_builder *b = t->builder;
-    bool fine = settle_claims(b->allocator, &b->node_claims, take_segment, t);
-    if (t->segment_count)
-        add_segment(t, t->end, (uint32_t)PF_INLINES_NONE);
-    fine = fine && settle_claims(b->allocator, &b->span_claims, take_span, t);
-    if (t->row_count)
-        add_row(t, t->end, &no_row);
-    return fine && !b->failed;
 }
 
 /* Only nodes that some address leads to are kept; the order stays, so that parents still come first. */
@@ -323,6 +330,40 @@ static bool drop_unused_nodes(struct tables *t)
     pf_free(b->allocator, number, bytes);
     b->node_count = count;
     return true;
+}
+
+static void fill_segments(struct tables *t)
+{
+    struct pf_inlines_builder *b = t->builder;
+    const bool is_settled = settle_claims(b->allocator, &b->node_claims, take_segment, t);
+    if (t->segment_count)
+        add_segment(t, t->segments_end, (uint32_t)PF_INLINES_NONE);
+    if (!is_settled || t->segments_failed || !drop_unused_nodes(t))
+        t->segments_failed = true;
+}
+
+static void fill_lines(struct tables *t)
+{
+    const bool is_settled = settle_claims(t->builder->allocator, &t->builder->span_claims, take_span, t);
+    if (t->row_count)
+        add_row(t, t->lines_end, &no_row);
+    if (!is_settled)
+        t->lines_failed = true;
+}
+
+static void fill_part(void *context, size_t part)
+{
+    if (part == 0)
+        fill_segments(context);
+    else
+        fill_lines(context);
+}
+
+static bool fill_tables(struct tables *t)
+{
+    const struct pf_work_parts parts = {fill_part, t, 2, t->builder->threads};
+    pf_work_parts_do(&parts, t->builder->allocator);
+    return !t->segments_failed && !t->lines_failed;
 }
 
 /* Parents come first; so one look at each node is enough, however deep they are. */
@@ -364,7 +405,7 @@ static bool make_block(struct pf_inlines *inlines, const struct piece pieces[PF_
 static int finish_tables(struct tables *t, struct pf_inlines **result, struct perfile_error *error)
 {
     struct pf_inlines_builder *b = t->builder;
-    if (b->failed || !fill_tables(t) || !drop_unused_nodes(t))
+    if (b->failed || !fill_tables(t))
         return pf_fail_memory(error, what);
     if (!t->segment_count && !t->row_count)
         return pf_fail(error, PERFILE_ERROR_ABSENT, PERFILE_NO_OFFSET, what, "no lines and no functions");

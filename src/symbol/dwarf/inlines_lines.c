@@ -400,6 +400,7 @@ static void run_extended(struct machine *m, struct pf_cursor *c)
         const char *name = pf_cursor_text(&body, &(size_t){0});
         struct pf_line_file file = take_old_file(&body, name);
         add_file(m->files, &file);
+        m->files->has_grown = true;
     }
 }
 

@@ -147,10 +147,26 @@ struct pf_inlines_builder {
     size_t detail_capacity;
     struct pf_claims node_claims; /* owner: node */
     struct pf_claims code;        /* executable sections, sorted; what lies elsewhere was thrown away by the linker */
+    unsigned threads;             /* that may make the tables, which are large; 0 is 1 */
+    /* Of a builder to which shares are added: for each offset in the text of the last share the offset in its own. */
+    uint32_t *moved;
+    size_t moved_capacity;
+    const struct pf_inlines_builder
+        *total; /* of a share: to which it will be added, and whose code is its own; else NULL */
 };
 
 void pf_builder_open(struct pf_inlines_builder *builder, const struct perfile_allocator *allocator);
 void pf_builder_close(struct pf_inlines_builder *builder);
+/*
+ * For a share of what `total` is to have, with its allocator: another thread may fill it. The code of `total` must
+ * not change from now on. Adding the shares in their order makes what `total` would have if all had been put into it.
+ */
+void pf_builder_open_share(struct pf_inlines_builder *share, const struct pf_inlines_builder *total);
+void pf_builder_add(struct pf_inlines_builder *total, const struct pf_inlines_builder *share);
+/* Memory for what so many bytes of debug info mostly have: arrays that move when they grow make other threads wait. */
+void pf_builder_reserve(struct pf_inlines_builder *builder, uint64_t bytes);
+/* Without content, and with all memory that it had. */
+void pf_builder_clear(struct pf_inlines_builder *share);
 /* Offset of the text in the tables; 0 for NULL and "". */
 uint32_t pf_builder_text(struct pf_inlines_builder *builder, const char *text);
 uint32_t pf_builder_node(struct pf_inlines_builder *builder, const struct pf_inline_node *node);
@@ -158,10 +174,15 @@ void pf_builder_claim(struct pf_inlines_builder *builder, struct pf_claims *clai
 /* When all sections are in, before the first question about them: sorts and joins them. */
 void pf_builder_sort_code(struct pf_inlines_builder *builder);
 bool pf_builder_is_code(const struct pf_inlines_builder *builder, uint64_t address);
+/* False: none is left of these steps. */
+static inline bool pf_take_step(uint64_t *steps)
+{
+    return *steps && (*steps)--;
+}
 /* False when the file has used up what it may cost. */
 static inline bool pf_builder_step(struct pf_inlines_builder *builder)
 {
-    return builder->steps && builder->steps--;
+    return pf_take_step(&builder->steps);
 }
 /* The tables; ABSENT when they would be empty. */
 int pf_builder_finish(struct pf_inlines_builder *builder, struct pf_inlines **inlines, struct perfile_error *error);
@@ -214,6 +235,7 @@ struct pf_line_files {
     size_t directory_count, directory_capacity;
     struct pf_line_file *files;
     size_t file_count, file_capacity;
+    bool has_grown; /* since the rows are read */
 };
 
 enum { PF_LINE_PATH_BYTES = 8192 };

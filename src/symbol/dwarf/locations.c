@@ -23,12 +23,18 @@ static bool offset_of(const struct pf_attribute *attribute, unsigned section, ui
            pf_add(*offset, base, offset);
 }
 
+static struct pf_die_ranges list_of(const struct pf_unit *unit)
+{
+    return (struct pf_die_ranges){.unit = unit, .steps = &unit->debug->steps_left, .base = unit->low};
+}
+
 /* Before DWARF 5 those of split units are in the main file. */
 struct pf_die_ranges pf_attribute_ranges(const struct pf_attribute *attribute)
 {
     const struct pf_unit *unit = attribute->unit;
-    struct pf_die_ranges ranges = {.unit = unit, .base = unit->low, .is_old = unit->version < 5};
+    struct pf_die_ranges ranges = list_of(unit);
     uint64_t offset;
+    ranges.is_old = unit->version < 5;
     if (!offset_of(attribute, PF_DEBUG_RNGLISTS, unit->ranges_base, &offset))
         ranges.failed = ranges.is_done = true;
     else if (!ranges.is_old)
@@ -43,8 +49,9 @@ struct pf_die_ranges pf_attribute_ranges(const struct pf_attribute *attribute)
 struct pf_die_ranges pf_attribute_locations(const struct pf_attribute *attribute)
 {
     const struct pf_unit *unit = attribute->unit;
-    struct pf_die_ranges ranges = {.unit = unit, .base = unit->low, .is_location = true};
+    struct pf_die_ranges ranges = list_of(unit);
     uint64_t offset;
+    ranges.is_location = true;
     ranges.is_old = unit->version < 5 && !unit->debug->is_split;
     ranges.has_only = pf_attribute_block(attribute, &ranges.only.expression);
     if (ranges.has_only)
@@ -59,10 +66,11 @@ struct pf_die_ranges pf_attribute_locations(const struct pf_attribute *attribute
 /* Since DWARF 4 DW_AT_high_pc may be a length. */
 struct pf_die_ranges pf_die_ranges(const struct pf_die *die)
 {
-    struct pf_die_ranges ranges = {.unit = die->unit, .is_done = true};
+    struct pf_die_ranges ranges = list_of(die->unit);
     struct pf_attributes attributes = pf_die_attributes(die);
     struct pf_attribute attribute, low = {.name = 0}, high = low, list = low;
     uint64_t bytes;
+    ranges.is_done = true;
     while (pf_next_attribute(&attributes, &attribute))
         if (attribute.name == DW_AT_low_pc)
             low = attribute;
@@ -196,7 +204,7 @@ static void take_expression(struct pf_die_ranges *ranges, struct pf_section *exp
 bool pf_die_next_range(struct pf_die_ranges *ranges, struct pf_die_range *range)
 {
     *range = ranges->only;
-    if (ranges->is_done || !pf_debug_step(ranges->unit->debug))
+    if (ranges->is_done || !pf_take_step(ranges->steps))
         return false;
     ranges->is_done = ranges->has_only;
     if (ranges->has_only)

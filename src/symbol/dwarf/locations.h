@@ -14,6 +14,7 @@ struct pf_die_range {
 /* A list that is read. */
 struct pf_die_ranges {
     const struct pf_unit *unit;
+    uint64_t *steps; /* that are left, one for each range: those of the debug info, or what is set instead */
     struct pf_cursor c;
     uint64_t base;
     struct pf_die_range only; /* is the list, if `has_only` */

@@ -483,7 +483,7 @@ bool pf_die_sibling(const struct pf_die *die, struct pf_die *sibling)
         next = next ? next : pf_die_end(&at);
         for (; depth && next && next < unit->end && *next == 0; next++)
             depth--;
-        if (!next || !pf_debug_step(unit->debug) || !entry_at(unit, next, depth ? &at : sibling))
+        if (!next || !pf_take_step(&unit->debug->steps_left) || !entry_at(unit, next, depth ? &at : sibling))
             return false;
         if (!depth)
             return true;
@@ -772,15 +772,30 @@ static bool die_of_section(struct pf_debug *debug, uint64_t offset, struct pf_di
     return before < debug->info_count && pf_die_at(&debug->units[before], at, die);
 }
 
-static bool die_of_type(struct pf_debug *debug, uint64_t id, struct pf_die *die)
+static void find_type_units(struct pf_debug *debug)
 {
-    uint64_t number;
-    for (size_t i = 0; !debug->has_type_units && i < debug->unit_count; i++) {
+    for (size_t i = 0; i < debug->unit_count; i++) {
         const uint8_t type = debug->units[i].type;
         if ((type == DW_UT_type || type == DW_UT_split_type) && !pf_map_put(&debug->type_units, debug->units[i].id, i))
             debug->failed = true;
     }
     debug->has_type_units = true;
+}
+
+void pf_debug_prepare(struct pf_debug *debug)
+{
+    for (size_t i = 0; i < debug->unit_count; i++)
+        if (!debug->units[i].is_prepared)
+            prepare(&debug->units[i]);
+    if (!debug->has_type_units)
+        find_type_units(debug);
+}
+
+static bool die_of_type(struct pf_debug *debug, uint64_t id, struct pf_die *die)
+{
+    uint64_t number;
+    if (!debug->has_type_units)
+        find_type_units(debug);
     return pf_map_get(&debug->type_units, id, &number) &&
            die_at_offset(&debug->units[number], debug->units[number].type_offset, die);
 }

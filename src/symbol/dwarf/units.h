@@ -68,14 +68,8 @@ struct pf_debug {
 /* Finds the units of the sections that are set, as is `swap`. False when out of memory; pf_debug_close in any case. */
 bool pf_debug_open(struct pf_debug *debug, const struct perfile_allocator *allocator);
 void pf_debug_close(struct pf_debug *debug);
-/* False: no steps are left, and what is read ends here. */
-static inline bool pf_debug_step(struct pf_debug *debug)
-{
-    if (!debug->steps_left)
-        return false;
-    debug->steps_left--;
-    return true;
-}
+/* Reads at once what is else read when it is needed: from now on nothing of it changes, so any threads may read it. */
+void pf_debug_prepare(struct pf_debug *debug);
 /* Those of its sections that line tables need. */
 struct pf_line_sections pf_debug_line_sections(const struct pf_debug *debug);
 /* The split unit belongs to this skeleton, which has its addresses. */

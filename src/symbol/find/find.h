@@ -39,6 +39,7 @@ struct pf_find_options {
     void *used_context;
     bool no_demangle; /* likewise */
     bool no_names;    /* likewise */
+    unsigned threads; /* that may read the debug info of a file, the caller's included; 0 is 1 */
     bool live; /* the processes run here: files are those that they map; servers are not asked, names are not needed */
     bool was_short;                         /* out of memory when the bundle was opened */
     char bundle_dir[1024];                  /* where the recording's bundle was unpacked (see bundle.h); "": nowhere */

@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: MIT */
+/* Tables of debug info are the same bytes for any number of threads and any size of their shares. */
+#include <stdio.h>
+#include <unistd.h>
+
+#include "counting.h"
+#include "symbol/dwarf/debug_module.h"
+#include "symbol/dwarf/inlines_units.h"
+
+/* Functions that all units have, some that one has, and inlined ones at several depths. */
+static const char source[] =
+    "namespace made {\n"
+    "template <int N> struct counter {\n"
+    "    int at;\n"
+    "    __attribute__((always_inline)) int add(int x) { return x * N + *(volatile int *)&at; }\n"
+    "    __attribute__((always_inline)) int more(int x) { return add(x) + add(x + 1); }\n"
+    "    __attribute__((noinline)) int twice(int x) { return more(x) - more(x + 2); }\n"
+    "};\n"
+    "}\n"
+    "__attribute__((noinline)) static int own(int x) { return made::counter<UNIT>{x}.more(x) + 1; }\n"
+    "extern \"C\" int NAME(int x) { return made::counter<100>{x}.twice(x) + own(x); }\n"
+    "extern \"C\" int NAME_2(int x) { return made::counter<UNIT>{x}.twice(x) + own(x + 1); }\n"
+    "#if UNIT == 0\n"
+    "int main(int count, char **) { return NAME(count) + NAME_2(count); }\n"
+    "#endif\n";
+
+static char directory[] = "/tmp/perfile-shares-XXXXXX";
+
+static const char *in_directory(const char *name)
+{
+    static char paths[2][64];
+    static unsigned next;
+    char *path = paths[next++ % 2];
+    snprintf(path, sizeof(paths[0]), "%s/%s", directory, name);
+    return path;
+}
+
+static bool run_in_directory(const char *commands)
+{
+    char command[512];
+    snprintf(command, sizeof(command), "cd %s && (%s) 2>/dev/null", directory, commands);
+    return system(command) == 0;
+}
+
+static int make_directory(void **state)
+{
+    (void)state;
+    if (!mkdtemp(directory))
+        return -1;
+    FILE *file = fopen(in_directory("a.cc"), "w");
+    if (!file)
+        return -1;
+    fputs(source, file);
+    return fclose(file);
+}
+
+static int remove_directory(void **state)
+{
+    (void)state;
+    char command[64];
+    snprintf(command, sizeof(command), "rm -rf %s", directory);
+    return system(command);
+}
+
+/* False when there is no compiler that knows these options. */
+static bool compile(const char *options)
+{
+    char commands[400];
+    snprintf(commands, sizeof(commands),
+             "for i in 0 1 2 3; do c++ -O1 -g %s -DUNIT=$i -DNAME=f$i -DNAME_2=g$i -c a.cc -o a$i.o || exit 1; done;"
+             "c++ -O1 -g %s a[0-3].o -o a.out",
+             options, options);
+    return run_in_directory(commands);
+}
+
+static bool is_same(const struct pf_inlines *a, const struct pf_inlines *b)
+{
+    return a->bytes == b->bytes && memcmp(a->block, b->block, a->bytes) == 0;
+}
+
+static void compare(const char *path, const char *alternate)
+{
+    static const unsigned threads[] = {1, 2, 3, 8};
+    for (unsigned i = 0; i < 4 * PF_COUNT(threads); i++) {
+        struct pf_inlines_request request = {.path = path, .alternate_path = alternate, .detailed = i & 1};
+        struct pf_inlines *alone, *together;
+        assert_int_equal(pf_inlines_read(&request, NULL, &alone, NULL), 0);
+        request.share_bytes = i & 2 ? 1 : 700;
+        request.threads = threads[i / 4];
+        assert_int_equal(pf_inlines_read(&request, NULL, &together, NULL), 0);
+        assert_true(alone->line_count > 8 && alone->segment_count > 8);
+        assert_true(is_same(alone, together));
+        pf_inlines_close(alone);
+        pf_inlines_close(together);
+    }
+}
+
+static void test_compiled(void **state)
+{
+    (void)state;
+    static const char *const options[] = {"",
+                                          "-gdwarf-2",
+                                          "-gdwarf-4 -fdebug-types-section",
+                                          "-gdwarf-5 -gsplit-dwarf",
+                                          "-ffunction-sections -Wl,--gc-sections",
+                                          "-flto",
+                                          "-gz"};
+    for (size_t i = 0; i < PF_COUNT(options); i++)
+        if (compile(options[i]))
+            compare(in_directory("a.out"), NULL);
+}
+
+static void test_package(void **state)
+{
+    (void)state;
+    if (!compile("-gdwarf-4 -gsplit-dwarf") || !run_in_directory("timeout 10 dwp -e a.out -o a.out.dwp && rm *.dwo"))
+        skip();
+    compare(in_directory("a.out"), NULL);
+    unlink(in_directory("a.out.dwp"));
+}
+
+/* Units refer to others of the same file, and to those of a common one. */
+static void test_dwz(void **state)
+{
+    (void)state;
+    if (!compile("-gdwarf-4") || !run_in_directory("cp a.out b.out && cp a.out c.out && dwz c.out"))
+        skip();
+    compare(in_directory("c.out"), NULL);
+    if (run_in_directory("dwz -m common a.out b.out"))
+        compare(in_directory("a.out"), in_directory("common"));
+}
+
+/* The test itself, as far as it has debug info. */
+static void test_real(void **state)
+{
+    (void)state;
+    const struct pf_inlines_request request = {.path = "/proc/self/exe"};
+    struct pf_inlines *inlines;
+    if (pf_inlines_read(&request, NULL, &inlines, NULL) < 0)
+        skip();
+    pf_inlines_close(inlines);
+    compare(request.path, NULL);
+}
+
+/* ---- limits ------------------------------------------------------------------------------------------------------ */
+
+/* The tables of what so many steps lead to, and the steps that are left; NULL: nothing. */
+static struct pf_inlines *read_steps(uint64_t *steps, unsigned threads)
+{
+    const struct perfile_allocator *allocator = pf_allocator_or_default(NULL);
+    struct pf_debug_module module;
+    struct pf_inlines_builder builder;
+    struct pf_inlines *inlines = NULL;
+    struct perfile_error error;
+    const struct pf_inlines_request request = {.path = in_directory("a.out"), .threads = threads, .share_bytes = 1};
+    const struct pf_claim code = {.high = UINT64_MAX};
+    assert_int_equal(pf_debug_module_open(&module, request.path, NULL, allocator, &error), 0);
+    const struct pf_line_sections sections = pf_debug_line_sections(&module.file.debug);
+    struct pf_units units = {
+        .request = &request, .module = &module, .debug = &module.file.debug, .sections = &sections};
+    pf_builder_open(&builder, allocator);
+    pf_builder_claim(&builder, &builder.code, &code);
+    builder.steps = *steps;
+    pf_units_read(&units, &builder);
+    *steps = builder.steps;
+    const int result = pf_builder_finish(&builder, &inlines, &error);
+    assert_true(result == 0 || result == PERFILE_ERROR_ABSENT);
+    pf_builder_close(&builder);
+    pf_debug_module_close(&module);
+    return inlines;
+}
+
+/* A file that costs more than its size lets expect ends at the same entry. */
+static void test_steps(void **state)
+{
+    (void)state;
+    if (!compile(""))
+        skip();
+    for (uint64_t steps = 0, left = 0; left == 0; steps += 61) {
+        uint64_t others = left = steps;
+        struct pf_inlines *alone = read_steps(&left, 1), *together = read_steps(&others, 3);
+        assert_int_equal(left, others);
+        assert_true(!alone == !together && (!alone || is_same(alone, together)));
+        pf_inlines_close(alone);
+        pf_inlines_close(together);
+    }
+}
+
+static void write_file(const char *name, const uint8_t *data, size_t bytes)
+{
+    FILE *file = fopen(in_directory(name), "wb");
+    assert_non_null(file);
+    assert_int_equal(fwrite(data, 1, bytes, file), bytes);
+    assert_int_equal(fclose(file), 0);
+}
+
+/* Where a unit was cut, one thread may come from another side: references to siblings lie. */
+static void check_damaged(void)
+{
+    struct pf_inlines_request request = {.path = in_directory("damaged")};
+    struct pf_inlines *alone, *together;
+    struct perfile_error error;
+    const int result = pf_inlines_read(&request, NULL, &alone, &error);
+    request.threads = 2;
+    request.share_bytes = 1;
+    assert_int_equal(pf_inlines_read(&request, NULL, &together, &error), result);
+    assert_true(!alone == !together && (!alone || is_same(alone, together)));
+    pf_inlines_close(alone);
+    pf_inlines_close(together);
+}
+
+static void test_damaged(void **state)
+{
+    (void)state;
+    static uint8_t data[256 * 1024];
+    if (!compile("-gdwarf-4"))
+        skip();
+    FILE *file = fopen(in_directory("a.out"), "rb");
+    assert_non_null(file);
+    const size_t bytes = fread(data, 1, sizeof(data), file);
+    fclose(file);
+    for (size_t at = 64; at < bytes; at += 101) {
+        const uint8_t before = data[at];
+        data[at] ^= (uint8_t)(at * 7 | 1);
+        write_file("damaged", data, bytes);
+        data[at] = before;
+        check_damaged();
+    }
+}
+
+/* Memory that is missing for threads is done without; all else is an error. */
+static void test_memory(void **state)
+{
+    (void)state;
+    enum { PLENTY = 1 << 30 };
+    struct pf_inlines_request request = {.path = in_directory("a.out")};
+    struct pf_inlines *alone, *together;
+    struct perfile_error error;
+    struct counting c;
+    if (!compile(""))
+        skip();
+    assert_int_equal(pf_inlines_read(&request, NULL, &alone, NULL), 0);
+    request.threads = 3;
+    request.share_bytes = 1;
+    int allocations = PLENTY;
+    for (int left = PLENTY; left >= 0; left = left == PLENTY ? allocations : left - 1) {
+        counting_open(&c, left);
+        const int result = pf_inlines_read(&request, &c.allocator, &together, &error);
+        assert_true(result == 0 ? is_same(alone, together) : result == PERFILE_ERROR_MEMORY && !together);
+        allocations = left == PLENTY ? PLENTY - c.left : allocations;
+        assert_true(result == 0 || left != PLENTY);
+        pf_inlines_close(together);
+        counting_close(&c);
+    }
+    pf_inlines_close(alone);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_compiled), cmocka_unit_test(test_package), cmocka_unit_test(test_dwz),
+        cmocka_unit_test(test_real),     cmocka_unit_test(test_steps),   cmocka_unit_test(test_damaged),
+        cmocka_unit_test(test_memory),
+    };
+    return cmocka_run_group_tests(tests, make_directory, remove_directory);
+}
