@@ -30,6 +30,12 @@ struct perfile_symbolizer_options {
     const struct perfile_symbol_options *symbols; /* where binaries are; NULL: where perf would look */
     /* Must live as long as the symbolizer. NULL: malloc. */
     const struct perfile_allocator *allocator;
+    /*
+     * That may read the debug info of a binary, the caller's included; 0 and 1: no other. What is found is the same for
+     * every number. The allocator may be called from any of these, never two at a time; all others have ended when a
+     * call returns.
+     */
+    unsigned threads;
 };
 #define PERFILE_SYMBOLIZER_OPTIONS_INIT PERFILE_SIZED(struct perfile_symbolizer_options)
 

@@ -37,6 +37,7 @@ static int take_options(struct perfile_annotation *made, const struct perfile_re
 static int open_parts(struct perfile_annotation *made, struct perfile_reader *reader, struct perfile_error *error)
 {
     made->find = pf_find_options_of(&made->complete.symbols, made->allocator);
+    made->find.threads = made->options.threads;
     const struct pf_delivery_options delivery = {.allocator = made->allocator,
                                                  .filter = made->options.filter,
                                                  .find = &made->find,

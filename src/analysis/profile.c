@@ -98,6 +98,7 @@ static int open_parts(struct pf_profile *profile, const struct pf_profile_option
     const bool is_live = perfile_reader_file(profile->reader)->followed;
     const bool in_blocks = !alone && (options->in_blocks || (options->drive.threads > 1 && !is_live));
     int result = pf_unwind_policy_parse(options->unwind, PF_UNWIND_FP, &profile->policy, error);
+    find.threads = is_live ? 1 : options->drive.threads;
     if (result == 0 && in_blocks && !open_blocks(profile, options, &find))
         result = pf_fail_memory(error, "profile");
     if (result == 0)

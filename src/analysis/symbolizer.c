@@ -33,12 +33,13 @@ struct perfile_symbolizer {
 
 /* ---- opening ----------------------------------------------------------------------------------------------------- */
 
-static int open_parts(struct perfile_symbolizer *made, const struct perfile_symbol_options *wanted,
+static int open_parts(struct perfile_symbolizer *made, const struct perfile_symbolizer_options *all,
                       struct perfile_error *error)
 {
     struct perfile_open_options options = PERFILE_OPEN_OPTIONS_INIT;
     options.allocator = &made->watch.allocator;
-    struct pf_find_options find = pf_find_options_of(wanted, &made->watch.allocator);
+    struct pf_find_options find = pf_find_options_of(all->symbols, &made->watch.allocator);
+    find.threads = all->threads;
     const int result = perfile_open_memory(no_recording, sizeof(no_recording), &options, &made->reader, error);
     return result < 0 ? result : pf_symbols_open(made->reader, &find, &made->symbols, error);
 }
@@ -59,7 +60,8 @@ int perfile_symbolizer_open(const struct perfile_symbolizer_options *options, st
         return pf_fail_memory(error, "symbolizer");
     pf_watch_open(&made->watch, all.allocator);
     pf_arena_open(&made->names, &made->watch.allocator);
-    result = open_parts(made, &symbols, error);
+    all.symbols = &symbols;
+    result = open_parts(made, &all, error);
     if (result == 0)
         *symbolizer = made;
     else

@@ -5044,6 +5044,7 @@ pub struct perfile_symbolizer_options {
     pub size: usize,
     pub symbols: *const perfile_symbol_options,
     pub allocator: *const perfile_allocator,
+    pub threads: ::std::os::raw::c_uint,
 }
 extern "C" {
     pub fn perfile_symbolizer_open(

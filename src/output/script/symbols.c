@@ -98,6 +98,7 @@ bool pf_script_open_symbols(struct pf_script *script)
     const struct perfile_symbol_options *options = script->options->symbols;
     if (!script->symbols && !script->failed) {
         struct pf_find_options find = pf_find_options_of(options, script->out->allocator);
+        find.threads = script->options->threads;
         if (script->team)
             pf_script_team_guard(script->team, &find);
         int result = pf_symbols_open(script->reader, &find, &script->symbols, script->error);
