@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * symbolize BINARY COUNT: how long it takes to name COUNT distinct addresses of a binary: its function, and the lines
- * and inlined functions of each. Cold: out of the debug info; warm: out of the cache on disk, which is made in between.
+ * symbolize BINARY COUNT [THREADS]: how long it takes to name COUNT distinct addresses of a binary: its function, and
+ * the lines and inlined functions of each. Cold: out of the debug info; warm: out of the cache on disk, which is made
+ * in between. On a machine that does other work, processor time by thread shows what THREADS could save: it is of all
+ * threads and of the caller's.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,11 +24,32 @@ struct result {
     size_t inlined;
 };
 
-static double now(void)
+static double clock_of(clockid_t clock)
 {
     struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
+    clock_gettime(clock, &time);
     return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
+}
+
+static double now(void)
+{
+    return clock_of(CLOCK_MONOTONIC);
+}
+
+/* Seconds of processors since those were read, of all threads and of this one. */
+static void print_processors(double process, double thread)
+{
+    printf("processor time of opening: %.3f s, of the caller %.3f s\n", clock_of(CLOCK_PROCESS_CPUTIME_ID) - process,
+           clock_of(CLOCK_THREAD_CPUTIME_ID) - thread);
+}
+
+static int read_debug_info(const char *path, unsigned threads, struct pf_inlines **inlines, struct perfile_error *error)
+{
+    const struct pf_inlines_request request = {.path = path, .threads = threads};
+    const double process = clock_of(CLOCK_PROCESS_CPUTIME_ID), thread = clock_of(CLOCK_THREAD_CPUTIME_ID);
+    const int code = pf_inlines_read(&request, NULL, inlines, error);
+    print_processors(process, thread);
+    return code;
 }
 
 /* Spread evenly over the functions. */
@@ -63,7 +86,7 @@ static int fail(const struct perfile_error *error)
 /* One line: what it was, the seconds of its parts, and what came of it. */
 static const struct pf_inlines_key key = {.build_id = {1}, .build_id_bytes = 20};
 
-static int run(const char *path, size_t count, const char *cache)
+static int run(const char *path, size_t count, unsigned threads, const char *cache)
 {
     struct perfile_error error;
     struct pf_symbol_table *table;
@@ -73,8 +96,8 @@ static int run(const char *path, size_t count, const char *cache)
     if (pf_symbol_table_from_elf(path, NULL, NULL, &table, &error) < 0)
         return fail(&error);
     const double read_symbols = now();
-    const int code = cache ? pf_inlines_load(cache, &key, NULL, &inlines, &error)
-                           : pf_inlines_open(path, NULL, NULL, &inlines, &error);
+    const int code =
+        cache ? pf_inlines_load(cache, &key, NULL, &inlines, &error) : read_debug_info(path, threads, &inlines, &error);
     if (code < 0)
         return fail(&error);
     const double read_lines = now();
@@ -103,16 +126,17 @@ static int make_cache(const char *path, const char *cache)
 int main(int argc, char **argv)
 {
     char cache[] = "/tmp/perfile-bench-XXXXXX", file[128];
-    if (argc != 3 || strtoul(argv[2], NULL, 10) == 0) {
-        fprintf(stderr, "usage: symbolize BINARY COUNT\n");
+    if (argc < 3 || argc > 4 || strtoul(argv[2], NULL, 10) == 0) {
+        fprintf(stderr, "usage: symbolize BINARY COUNT [THREADS]\n");
         return 2;
     }
     const size_t count = strtoul(argv[2], NULL, 10);
-    int status = run(argv[1], count, NULL);
+    const unsigned threads = argc > 3 ? (unsigned)strtoul(argv[3], NULL, 10) : 1;
+    int status = run(argv[1], count, threads, NULL);
     if (status == 0 && mkdtemp(cache)) {
         status = make_cache(argv[1], cache);
         for (int i = 0; i < 2 && status == 0; i++)
-            status = run(argv[1], count, cache);
+            status = run(argv[1], count, threads, cache);
         snprintf(file, sizeof(file), "%s/0100000000000000000000000000000000000000-%016llx.inlines", cache,
                  (unsigned long long)pf_inlines_checksum(&key.files, sizeof(key.files)));
         unlink(file);
