@@ -30,7 +30,7 @@ struct pf_debug_module {
 int pf_debug_module_open(struct pf_debug_module *module, const char *path, const char *alternate,
                          const struct perfile_allocator *allocator, struct perfile_error *error);
 void pf_debug_module_close(struct pf_debug_module *module);
-/* The split unit that a skeleton stands for, if it is found; else the unit itself. It stays open as long as the module. */
+/* The split unit that a skeleton stands for, if it is found, which stays open as long as the module; else the unit. */
 struct pf_unit *pf_debug_module_unit(struct pf_debug_module *module, struct pf_unit *unit);
 /* Something was not read when out of memory. */
 bool pf_debug_module_failed(const struct pf_debug_module *module);

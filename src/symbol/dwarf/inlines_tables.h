@@ -151,8 +151,7 @@ struct pf_inlines_builder {
     /* Of a builder to which shares are added: for each offset in the text of the last share the offset in its own. */
     uint32_t *moved;
     size_t moved_capacity;
-    const struct pf_inlines_builder
-        *total; /* of a share: to which it will be added, and whose code is its own; else NULL */
+    const struct pf_inlines_builder *total; /* of a share: what it is added to, whose code is its own; else NULL */
 };
 
 void pf_builder_open(struct pf_inlines_builder *builder, const struct perfile_allocator *allocator);
