@@ -2,8 +2,8 @@
 /*
  * symbolize BINARY COUNT [THREADS]: how long it takes to name COUNT distinct addresses of a binary: its function, and
  * the lines and inlined functions of each. Cold: out of the debug info; warm: out of the cache on disk, which is made
- * in between. On a machine that does other work, processor time by thread shows what THREADS could save: it is of all
- * threads and of the caller's.
+ * in between. On a machine that does other work, processor time by thread shows what THREADS could save: that of all
+ * threads and that of the caller are printed.
  */
 #include <stdio.h>
 #include <stdlib.h>
