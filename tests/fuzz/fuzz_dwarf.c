@@ -191,13 +191,12 @@ static void take_types(const char *path, const uint8_t *data, size_t bytes)
 
 /* ---- threads ---------------------------------------------------------------------------------------------------- */
 
-/* In shares of a unit each the tables are the same. */
+/* Two threads make the same tables. */
 static void check_threads(const struct pf_inlines_request *request, const struct pf_inlines *inlines)
 {
     struct pf_inlines_request shared = *request;
     struct pf_inlines *others;
     shared.threads = 2;
-    shared.share_bytes = 1;
     (void)pf_inlines_read(&shared, NULL, &others, NULL);
     FUZZ_REQUIRE(!others == !inlines);
     FUZZ_REQUIRE(!inlines ||
@@ -210,11 +209,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
     const char *path = write_input(data, bytes);
     const uint64_t chance = fuzz_chance_of(data, bytes);
     const struct pf_wanted_range wanted = {chance >> 52, UINT64_MAX};
-    const struct pf_inlines_request request = {
-        .path = path, .alternate_path = path, .detailed = chance & 2, .wanted = &wanted, .wanted_count = chance & 1};
+    const bool is_shared = (chance & 12) == 0;
+    const struct pf_inlines_request request = {.path = path,
+                                               .alternate_path = path,
+                                               .share_bytes = is_shared, /* a unit each */
+                                               .detailed = chance & 2,
+                                               .wanted = &wanted,
+                                               .wanted_count = chance & 1};
     struct pf_inlines *inlines;
     const int code = pf_inlines_read(&request, NULL, &inlines, NULL);
-    if ((chance & 12) == 0)
+    if (is_shared)
         check_threads(&request, inlines);
     if (code == 0)
         look_up(inlines);

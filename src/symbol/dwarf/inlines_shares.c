@@ -162,7 +162,7 @@ static bool open_shares(struct sharing *sharing, unsigned count)
     return true;
 }
 
-/* False: there is no memory for that. */
+/* Until no steps are left: each share may take all of them. False: there is no memory for that. */
 static bool read_together(struct sharing *sharing, struct pf_unit_reader *own)
 {
     static const struct pf_stage stages[] = {{.work = choose_share}, {.work = read_share, .parallel = true}};
@@ -178,7 +178,7 @@ static bool read_together(struct sharing *sharing, struct pf_unit_reader *own)
                                         .item_count = sharing->share_count};
     struct pf_stages *running = pf_stages_open(&plan, sharing->builder->allocator);
     const struct share *share = NULL;
-    while (running && !sharing->builder->failed && (share = pf_stages_next(running)))
+    while (running && !sharing->builder->failed && sharing->builder->steps && (share = pf_stages_next(running)))
         add_share(sharing, share, own);
     pf_stages_close(running);
     return running;
