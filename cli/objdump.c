@@ -3,7 +3,6 @@
 #include "input.h"
 #include "message.h"
 
-#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -11,9 +10,20 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#ifndef EM_LOONGARCH /* musl 1.2.3 */
-#define EM_LOONGARCH 258
-#endif
+/* Those of ELF: not every system has a header with them. */
+enum {
+    EM_386 = 3,
+    EM_MIPS = 8,
+    EM_PPC = 20,
+    EM_PPC64 = 21,
+    EM_S390 = 22,
+    EM_ARM = 40,
+    EM_SPARCV9 = 43,
+    EM_X86_64 = 62,
+    EM_AARCH64 = 183,
+    EM_RISCV = 243,
+    EM_LOONGARCH = 258
+};
 
 /* objdump's names of machines, with 32 and with 64 bits. */
 static const struct {
