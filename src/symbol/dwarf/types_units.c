@@ -16,7 +16,8 @@ static int order_ranges(const void *a, const void *b)
 
 static void sort_ranges(struct pf_types_range *ranges, size_t count)
 {
-    qsort(ranges, count, sizeof(*ranges), order_ranges);
+    if (count)
+        qsort(ranges, count, sizeof(*ranges), order_ranges);
 }
 
 /* Ranges of functions do not overlap; those of units may in files that linkers joined. */
