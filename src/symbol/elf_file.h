@@ -88,13 +88,13 @@ size_t pf_elf_read(const struct pf_elf *elf, uint64_t offset, uint8_t *to, size_
 const struct pf_elf_section *pf_elf_section(const struct pf_elf *elf, const char *name);
 /* The first section of that type that is not empty, or NULL. */
 const struct pf_elf_section *pf_elf_section_of_type(const struct pf_elf *elf, unsigned type);
-/* Its bytes as in the file, valid until that is closed; NULL when there are none, or not all. */
+/* The bytes of a section as in the file, until that is closed. Returns NULL when the section is empty or incomplete. */
 const uint8_t *pf_elf_bytes(const struct pf_elf *elf, const struct pf_elf_section *section, size_t *bytes);
 /* The same, inflated if it is compressed. */
 const uint8_t *pf_elf_contents(const struct pf_elf *elf, const struct pf_elf_section *section, size_t *bytes);
 /* The bytes at a virtual address up to the end of their section; NULL when no section with bytes holds it. */
 const uint8_t *pf_elf_bytes_at(const struct pf_elf *elf, uint64_t address, size_t *bytes);
-/* Those of a segment that are in the file; NULL when there are none. */
+/* The bytes of a segment that are in the file. Returns NULL when none of them are. */
 const uint8_t *pf_elf_segment_bytes(const struct pf_elf *elf, const struct pf_elf_segment *segment, size_t *bytes);
 
 /* A section with symbols. */
@@ -104,7 +104,7 @@ struct pf_elf_symbols {
     size_t count; /* the first one is empty */
     const uint8_t *names;
     size_t names_bytes, names_end; /* those before `names_end` end with a NUL */
-    const uint8_t *indices;        /* of sections, where 16 bits do not hold them; NULL: there are none */
+    const uint8_t *indices;        /* of sections, for numbers above 16 bits; NULL: the file has no such table */
     size_t index_count;
 };
 struct pf_elf_symbol {

@@ -9,7 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "counting.h"
+#include "made_folder.h"
 #include "symbol/dwarf/inlines_tables.h"
 
 /* ---- claims --------------------------------------------------------------------------------------------------- */
@@ -146,39 +146,13 @@ static const char source[] = "__attribute__((always_inline)) static inline int l
                              "}\n"
                              "int main(int argc, char **argv) { return outer(argc) + (argv == 0); }\n";
 
-static char directory[] = "/tmp/perfile-inlines-XXXXXX";
-
-static const char *in_directory(const char *name)
-{
-    static char path[256];
-    snprintf(path, sizeof(path), "%s/%s", directory, name);
-    return path;
-}
-
-static int make_directory(void **state)
-{
-    (void)state;
-    return mkdtemp(directory) ? 0 : -1;
-}
-
-static int remove_directory(void **state)
-{
-    (void)state;
-    char command[64];
-    snprintf(command, sizeof(command), "rm -rf %s", directory);
-    return system(command);
-}
-
-/* False when there is no compiler that knows these options. */
+/* Returns false when the machine has no compiler, or one without these options. */
 static bool compile(const char *options)
 {
     char command[256];
-    FILE *file = fopen(in_directory("a.c"), "w");
-    assert_non_null(file);
-    fputs(source, file);
-    assert_int_equal(fclose(file), 0);
-    snprintf(command, sizeof(command), "cd %s && cc -O2 -g %s a.c -o a.out 2>/dev/null", directory, options);
-    return system(command) == 0;
+    made_file("a.c", source, sizeof(source) - 1);
+    snprintf(command, sizeof(command), "cc -O2 -g %s a.c -o a.out", options);
+    return made_run(command);
 }
 
 /* An address in leaf's body, three functions deep; 0: none. */
@@ -203,7 +177,7 @@ static void check_compiled(const char *options)
     struct perfile_error error;
     if (!compile(options))
         return;
-    assert_int_equal(pf_inlines_open(in_directory("a.out"), NULL, NULL, &inlines, &error), 0);
+    assert_int_equal(pf_inlines_open(made_path("a.out"), NULL, NULL, &inlines, &error), 0);
     assert_true(find_leaf(inlines, frames));
     assert_string_equal(frames[0].function, "leaf");
     assert_string_equal(frames[1].function, "middle");
@@ -244,29 +218,22 @@ static void check_package(const char *options, const char *tool)
     struct pf_inlines *inlines;
     if (!compile(options))
         return;
-    snprintf(command, sizeof(command), "cd %s && %s -e a.out -o a.out.dwp 2>/dev/null && rm -f *.dwo", directory, tool);
-    if (system(command) == 0) {
-        assert_int_equal(pf_inlines_open(in_directory("a.out"), NULL, NULL, &inlines, NULL), 0);
+    snprintf(command, sizeof(command), "%s -e a.out -o a.out.dwp && rm -f *.dwo", tool);
+    if (made_run(command)) {
+        assert_int_equal(pf_inlines_open(made_path("a.out"), NULL, NULL, &inlines, NULL), 0);
         assert_true(find_leaf(inlines, frames));
         assert_string_equal(frames[1].function, "middle");
         assert_string_equal(frames[2].function, "outer");
         assert_int_equal(frames[2].line, 11);
         pf_inlines_close(inlines);
     }
-    unlink(in_directory("a.out.dwp"));
+    unlink(made_path("a.out.dwp"));
 }
 
 static void test_package(void **state)
 {
     (void)state;
     check_package("-gdwarf-4 -gsplit-dwarf", "timeout 10 dwp");
-}
-
-static bool run_in_directory(const char *commands)
-{
-    char command[512];
-    snprintf(command, sizeof(command), "cd %s && (%s) 2>/dev/null", directory, commands);
-    return system(command) == 0;
 }
 
 /* Split DWARF in the object file itself; one that was compiled anew since does not count. */
@@ -279,15 +246,15 @@ static void test_object(void **state)
     char compiling[256];
     for (size_t i = 0; i < PF_COUNT(versions); i++) {
         snprintf(compiling, sizeof(compiling), "clang -O2 -g %s -gsplit-dwarf=single -c a.c -o a.o", versions[i]);
-        if (!compile("") || !run_in_directory(compiling) || !run_in_directory("clang a.o -o a.out"))
+        if (!compile("") || !made_run(compiling) || !made_run("clang a.o -o a.out"))
             skip();
-        assert_int_equal(pf_inlines_open(in_directory("a.out"), NULL, NULL, &inlines, NULL), 0);
+        assert_int_equal(pf_inlines_open(made_path("a.out"), NULL, NULL, &inlines, NULL), 0);
         assert_true(find_leaf(inlines, frames));
         assert_string_equal(frames[1].function, "middle");
         assert_int_equal(frames[2].line, 11);
         pf_inlines_close(inlines);
-        assert_true(run_in_directory("echo 'int more(int x) { return x; }' >>a.c") && run_in_directory(compiling));
-        assert_int_equal(pf_inlines_open(in_directory("a.out"), NULL, NULL, &inlines, NULL), 0);
+        assert_true(made_run("echo 'int more(int x) { return x; }' >>a.c") && made_run(compiling));
+        assert_int_equal(pf_inlines_open(made_path("a.out"), NULL, NULL, &inlines, NULL), 0);
         assert_false(find_leaf(inlines, frames));
         pf_inlines_close(inlines);
     }
@@ -300,12 +267,12 @@ static void test_unknown_compressed(void **state)
     struct pf_inlines *inlines;
     struct pf_source_frame frames[3];
     struct pf_watch watch;
-    if (!compile("") || !run_in_directory("seq 9999 >text && objcopy --add-section .debug_other=text "
-                                          "a.out packed && objcopy --compress-debug-sections packed && "
-                                          "readelf -S -W packed | grep -q '[.]debug_other.* C '"))
+    if (!compile("") || !made_run("seq 9999 >text && objcopy --add-section .debug_other=text "
+                                  "a.out packed && objcopy --compress-debug-sections packed && "
+                                  "readelf -S -W packed | grep -q '[.]debug_other.* C '"))
         skip();
     pf_watch_open(&watch, NULL);
-    assert_int_equal(pf_inlines_open(in_directory("packed"), NULL, &watch.allocator, &inlines, NULL), 0);
+    assert_int_equal(pf_inlines_open(made_path("packed"), NULL, &watch.allocator, &inlines, NULL), 0);
     assert_true(find_leaf(inlines, frames));
     pf_inlines_close(inlines);
 }
@@ -316,10 +283,10 @@ static void test_zstd(void **state)
     (void)state;
     struct pf_inlines *inlines;
     struct pf_source_frame frames[3];
-    if (!compile("") || !run_in_directory("objcopy --compress-debug-sections=zstd a.out packed && "
-                                          "readelf -S -W packed | grep -q '[.]debug_info.* C '"))
+    if (!compile("") || !made_run("objcopy --compress-debug-sections=zstd a.out packed && "
+                                  "readelf -S -W packed | grep -q '[.]debug_info.* C '"))
         skip();
-    assert_int_equal(pf_inlines_open(in_directory("packed"), NULL, NULL, &inlines, NULL), 0);
+    assert_int_equal(pf_inlines_open(made_path("packed"), NULL, NULL, &inlines, NULL), 0);
     assert_true(find_leaf(inlines, frames));
     assert_string_equal(frames[0].function, "leaf");
     assert_int_equal(frames[2].line, 11);
@@ -336,8 +303,8 @@ static void test_absent(void **state)
     assert_int_equal(pf_inlines_open("/dev/null", NULL, NULL, &inlines, &error), PERFILE_ERROR_FORMAT);
     if (!compile("-g0"))
         skip();
-    assert_int_equal(pf_inlines_open(in_directory("a.c"), NULL, NULL, &inlines, &error), PERFILE_ERROR_FORMAT);
-    assert_int_equal(pf_inlines_open(in_directory("a.out"), NULL, NULL, &inlines, &error), PERFILE_ERROR_ABSENT);
+    assert_int_equal(pf_inlines_open(made_path("a.c"), NULL, NULL, &inlines, &error), PERFILE_ERROR_FORMAT);
+    assert_int_equal(pf_inlines_open(made_path("a.out"), NULL, NULL, &inlines, &error), PERFILE_ERROR_ABSENT);
 }
 
 /* libdw has memory of its own; ours is given back whenever it is short. */
@@ -351,7 +318,7 @@ static void test_memory(void **state)
     for (int left = 0; !inlines; left++) {
         struct counting c;
         counting_open(&c, left);
-        int result = pf_inlines_open(in_directory("a.out"), NULL, &c.allocator, &inlines, &error);
+        int result = pf_inlines_open(made_path("a.out"), NULL, &c.allocator, &inlines, &error);
         assert_true(result == 0 || result == PERFILE_ERROR_MEMORY);
         pf_inlines_close(inlines);
         counting_close(&c);
@@ -366,7 +333,7 @@ static void test_damaged(void **state)
     struct pf_source_frame frames[8];
     if (!compile("-gdwarf-5"))
         skip();
-    FILE *file = fopen(in_directory("a.out"), "rb");
+    FILE *file = fopen(made_path("a.out"), "rb");
     assert_non_null(file);
     size_t bytes = fread(data, 1, sizeof(data), file);
     fclose(file);
@@ -374,11 +341,11 @@ static void test_damaged(void **state)
         struct pf_inlines *inlines;
         uint8_t before = data[at];
         data[at] ^= (uint8_t)(at * 7 | 1);
-        file = fopen(in_directory("damaged"), "wb");
+        file = fopen(made_path("damaged"), "wb");
         assert_int_equal(fwrite(data, 1, bytes, file), bytes);
         fclose(file);
         data[at] = before;
-        if (pf_inlines_open(in_directory("damaged"), NULL, NULL, &inlines, NULL) < 0)
+        if (pf_inlines_open(made_path("damaged"), NULL, NULL, &inlines, NULL) < 0)
             continue;
         for (uint64_t address = 0x1000; address < 0x1300; address++)
             pf_inlines_find(inlines, address, frames, PF_COUNT(frames));
@@ -394,8 +361,8 @@ enum { ROOMY = 1 << 20 };
 
 static const char *cache(void)
 {
-    static char path[64];
-    snprintf(path, sizeof(path), "%s/deep/cache", directory);
+    static char path[128];
+    snprintf(path, sizeof(path), "%s/deep/cache", made_directory);
     return path;
 }
 
@@ -404,7 +371,7 @@ static const char *cache_file(void)
     char name[128];
     snprintf(name, sizeof(name), "deep/cache/abcd010000000000000000000000000000000000-%016llx.inlines",
              (unsigned long long)pf_inlines_checksum(&key.files, sizeof(key.files)));
-    return in_directory(name);
+    return made_path(name);
 }
 
 static void save(void)
@@ -536,7 +503,7 @@ static void set_age(unsigned number, time_t seconds)
     struct timespec times[2] = {{.tv_sec = time(NULL) - seconds}, {.tv_sec = time(NULL) - seconds}};
     snprintf(name, sizeof(name), "deep/cache/090909%02x-%016llx.inlines", number,
              (unsigned long long)pf_inlines_checksum(&id.files, sizeof(id.files)));
-    assert_int_equal(utimensat(AT_FDCWD, in_directory(name), times, 0), 0);
+    assert_int_equal(utimensat(AT_FDCWD, made_path(name), times, 0), 0);
 }
 
 static void test_cache_limit(void **state)
@@ -636,5 +603,5 @@ int main(void)
         cmocka_unit_test(test_cache_together),
         cmocka_unit_test(test_cache_directory),
     };
-    return cmocka_run_group_tests(tests, make_directory, remove_directory);
+    return cmocka_run_group_tests(tests, made_directory_open, made_directory_close);
 }

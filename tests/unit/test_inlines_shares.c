@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Tables of debug info are the same bytes for any number of threads and any size of their shares. */
-#include <stdio.h>
-#include <unistd.h>
-
-#include "counting.h"
+#include "made_folder.h"
 #include "symbol/dwarf/debug_module.h"
 #include "symbol/dwarf/inlines_units.h"
 
@@ -24,45 +21,15 @@ static const char source[] =
     "int main(int count, char **) { return NAME(count) + NAME_2(count); }\n"
     "#endif\n";
 
-static char directory[] = "/tmp/perfile-shares-XXXXXX";
-
-static const char *in_directory(const char *name)
+static int open_directory(void **state)
 {
-    static char paths[2][64];
-    static unsigned next;
-    char *path = paths[next++ % 2];
-    snprintf(path, sizeof(paths[0]), "%s/%s", directory, name);
-    return path;
-}
-
-static bool run_in_directory(const char *commands)
-{
-    char command[512];
-    snprintf(command, sizeof(command), "cd %s && (%s) 2>/dev/null", directory, commands);
-    return system(command) == 0;
-}
-
-static int make_directory(void **state)
-{
-    (void)state;
-    if (!mkdtemp(directory))
+    if (made_directory_open(state) != 0)
         return -1;
-    FILE *file = fopen(in_directory("a.cc"), "w");
-    if (!file)
-        return -1;
-    fputs(source, file);
-    return fclose(file);
+    made_file("a.cc", source, sizeof(source) - 1);
+    return 0;
 }
 
-static int remove_directory(void **state)
-{
-    (void)state;
-    char command[64];
-    snprintf(command, sizeof(command), "rm -rf %s", directory);
-    return system(command);
-}
-
-/* False when there is no compiler that knows these options. */
+/* Returns false when the machine has no compiler, or one without these options. */
 static bool compile(const char *options)
 {
     char commands[400];
@@ -70,7 +37,7 @@ static bool compile(const char *options)
              "for i in 0 1 2 3; do c++ -O1 -g %s -DUNIT=$i -DNAME=f$i -DNAME_2=g$i -c a.cc -o a$i.o || exit 1; done;"
              "c++ -O1 -g %s a[0-3].o -o a.out",
              options, options);
-    return run_in_directory(commands);
+    return made_run(commands);
 }
 
 static bool is_same(const struct pf_inlines *a, const struct pf_inlines *b)
@@ -107,27 +74,27 @@ static void test_compiled(void **state)
                                           "-gz"};
     for (size_t i = 0; i < PF_COUNT(options); i++)
         if (compile(options[i]))
-            compare(in_directory("a.out"), NULL);
+            compare(made_path("a.out"), NULL);
 }
 
 static void test_package(void **state)
 {
     (void)state;
-    if (!compile("-gdwarf-4 -gsplit-dwarf") || !run_in_directory("timeout 10 dwp -e a.out -o a.out.dwp && rm *.dwo"))
+    if (!compile("-gdwarf-4 -gsplit-dwarf") || !made_run("timeout 10 dwp -e a.out -o a.out.dwp && rm *.dwo"))
         skip();
-    compare(in_directory("a.out"), NULL);
-    unlink(in_directory("a.out.dwp"));
+    compare(made_path("a.out"), NULL);
+    unlink(made_path("a.out.dwp"));
 }
 
 /* Units refer to others of the same file, and to those of a common one. */
 static void test_dwz(void **state)
 {
     (void)state;
-    if (!compile("-gdwarf-4") || !run_in_directory("cp a.out b.out && cp a.out c.out && dwz c.out"))
+    if (!compile("-gdwarf-4") || !made_run("cp a.out b.out && cp a.out c.out && dwz c.out"))
         skip();
-    compare(in_directory("c.out"), NULL);
-    if (run_in_directory("dwz -m common a.out b.out"))
-        compare(in_directory("a.out"), in_directory("common"));
+    compare(made_path("c.out"), NULL);
+    if (made_run("dwz -m common a.out b.out"))
+        compare(made_path("a.out"), made_path("common"));
 }
 
 /* The test itself, as far as it has debug info. */
@@ -152,7 +119,7 @@ static struct pf_inlines *read_steps(uint64_t *steps, unsigned threads)
     struct pf_inlines_builder builder;
     struct pf_inlines *inlines = NULL;
     struct perfile_error error;
-    const struct pf_inlines_request request = {.path = in_directory("a.out"), .threads = threads, .share_bytes = 1};
+    const struct pf_inlines_request request = {.path = made_path("a.out"), .threads = threads, .share_bytes = 1};
     const struct pf_claim code = {.high = UINT64_MAX};
     assert_int_equal(pf_debug_module_open(&module, request.path, NULL, allocator, &error), 0);
     const struct pf_line_sections sections = pf_debug_line_sections(&module.file.debug);
@@ -194,7 +161,7 @@ static void test_steps(void **state)
 
 static void write_file(const char *name, const uint8_t *data, size_t bytes)
 {
-    FILE *file = fopen(in_directory(name), "wb");
+    FILE *file = fopen(made_path(name), "wb");
     assert_non_null(file);
     assert_int_equal(fwrite(data, 1, bytes, file), bytes);
     assert_int_equal(fclose(file), 0);
@@ -203,7 +170,7 @@ static void write_file(const char *name, const uint8_t *data, size_t bytes)
 /* Where a unit was cut, one thread may come from another side: references to siblings lie. */
 static void check_damaged(void)
 {
-    struct pf_inlines_request request = {.path = in_directory("damaged")};
+    struct pf_inlines_request request = {.path = made_path("damaged")};
     struct pf_inlines *alone, *together;
     struct perfile_error error;
     const int result = pf_inlines_read(&request, NULL, &alone, &error);
@@ -221,7 +188,7 @@ static void test_damaged(void **state)
     static uint8_t data[256 * 1024];
     if (!compile("-gdwarf-4"))
         skip();
-    FILE *file = fopen(in_directory("a.out"), "rb");
+    FILE *file = fopen(made_path("a.out"), "rb");
     assert_non_null(file);
     const size_t bytes = fread(data, 1, sizeof(data), file);
     fclose(file);
@@ -239,7 +206,7 @@ static void test_memory(void **state)
 {
     (void)state;
     enum { PLENTY = 1 << 30 };
-    struct pf_inlines_request request = {.path = in_directory("a.out")};
+    struct pf_inlines_request request = {.path = made_path("a.out")};
     struct pf_inlines *alone, *together;
     struct perfile_error error;
     struct counting c;
@@ -268,5 +235,5 @@ int main(void)
         cmocka_unit_test(test_real),     cmocka_unit_test(test_steps),   cmocka_unit_test(test_damaged),
         cmocka_unit_test(test_memory),
     };
-    return cmocka_run_group_tests(tests, make_directory, remove_directory);
+    return cmocka_run_group_tests(tests, open_directory, made_directory_close);
 }

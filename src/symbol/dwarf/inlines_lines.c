@@ -85,7 +85,7 @@ static void make_path(const struct pf_line_files *files, const struct pf_line_fi
     *at = '\0';
 }
 
-/* NULL: there is no such file, or it has no name. */
+/* Returns NULL when the table has no file of that number, or no name for it. */
 static struct pf_line_file *file_of(const struct pf_line_files *files, uint64_t index)
 {
     if (files->version < 5 && index-- == 0)

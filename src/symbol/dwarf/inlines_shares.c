@@ -162,7 +162,7 @@ static bool open_shares(struct sharing *sharing, unsigned count)
     return true;
 }
 
-/* Until no steps are left: each share may take all of them. False: there is no memory for that. */
+/* Ends when the steps of the caller are used up: each share may take all of them. Returns false when out of memory. */
 static bool read_together(struct sharing *sharing, struct pf_unit_reader *own)
 {
     static const struct pf_stage stages[] = {{.work = choose_share}, {.work = read_share, .parallel = true}};

@@ -240,7 +240,7 @@ struct pf_line_files {
 enum { PF_LINE_PATH_BYTES = 8192 };
 
 void pf_line_files_close(struct pf_line_files *files);
-/* The path of file number `index`, as call_file and the line table count; false: there is no such file. */
+/* The path of file number `index`, counted as in the line table. Returns false when the table has no such file. */
 bool pf_line_file_path(const struct pf_line_files *files, uint64_t index, char path[PF_LINE_PATH_BYTES]);
 /* The same as an offset in the text of the builder; 0: no such file. */
 uint32_t pf_line_files_path(struct pf_line_files *files, uint64_t index);

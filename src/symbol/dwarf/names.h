@@ -14,11 +14,10 @@ enum { /* kinds of entries */
     DW_TAG_compile_unit = 0x11, DW_TAG_structure_type = 0x13, DW_TAG_subroutine_type = 0x15, DW_TAG_typedef = 0x16,
     DW_TAG_union_type = 0x17, DW_TAG_variant = 0x19, DW_TAG_inheritance = 0x1c, DW_TAG_inlined_subroutine = 0x1d,
     DW_TAG_module = 0x1e, DW_TAG_ptr_to_member_type = 0x1f, DW_TAG_subrange_type = 0x21, DW_TAG_base_type = 0x24,
-    DW_TAG_const_type = 0x26, DW_TAG_enumerator = 0x28, DW_TAG_subprogram = 0x2e, DW_TAG_variant_part = 0x33,
-    DW_TAG_variable = 0x34, DW_TAG_volatile_type = 0x35, DW_TAG_restrict_type = 0x37, DW_TAG_namespace = 0x39,
-    DW_TAG_unspecified_type = 0x3b, DW_TAG_partial_unit = 0x3c, DW_TAG_type_unit = 0x41,
+    DW_TAG_const_type = 0x26, DW_TAG_subprogram = 0x2e, DW_TAG_variant_part = 0x33, DW_TAG_variable = 0x34,
+    DW_TAG_volatile_type = 0x35, DW_TAG_restrict_type = 0x37, DW_TAG_namespace = 0x39, DW_TAG_unspecified_type = 0x3b,
     DW_TAG_rvalue_reference_type = 0x42, DW_TAG_atomic_type = 0x47, DW_TAG_call_site = 0x48,
-    DW_TAG_skeleton_unit = 0x4a, DW_TAG_GNU_call_site = 0x4109
+    DW_TAG_GNU_call_site = 0x4109
 };
 
 enum { /* of abbreviations */
@@ -59,31 +58,23 @@ enum { /* operations of expressions */
     DW_OP_addr = 0x03, DW_OP_deref = 0x06, DW_OP_const1u = 0x08, DW_OP_const1s = 0x09, DW_OP_const2u = 0x0a,
     DW_OP_const2s = 0x0b, DW_OP_const4u = 0x0c, DW_OP_const4s = 0x0d, DW_OP_const8u = 0x0e, DW_OP_const8s = 0x0f,
     DW_OP_constu = 0x10, DW_OP_consts = 0x11, DW_OP_dup = 0x12, DW_OP_drop = 0x13, DW_OP_over = 0x14, DW_OP_pick = 0x15,
-    DW_OP_xderef = 0x18, DW_OP_plus_uconst = 0x23, DW_OP_bra = 0x28, DW_OP_skip = 0x2f, DW_OP_lit31 = 0x4f,
-    DW_OP_reg0 = 0x50, DW_OP_reg31 = 0x6f, DW_OP_breg0 = 0x70, DW_OP_breg31 = 0x8f, DW_OP_regx = 0x90,
-    DW_OP_fbreg = 0x91, DW_OP_bregx = 0x92, DW_OP_piece = 0x93, DW_OP_deref_size = 0x94, DW_OP_xderef_size = 0x95,
-    DW_OP_nop = 0x96, DW_OP_push_object_address = 0x97, DW_OP_call2 = 0x98, DW_OP_call4 = 0x99, DW_OP_call_ref = 0x9a,
-    DW_OP_form_tls_address = 0x9b, DW_OP_call_frame_cfa = 0x9c, DW_OP_bit_piece = 0x9d, DW_OP_implicit_value = 0x9e,
-    DW_OP_stack_value = 0x9f, DW_OP_implicit_pointer = 0xa0, DW_OP_addrx = 0xa1, DW_OP_constx = 0xa2,
-    DW_OP_entry_value = 0xa3, DW_OP_const_type = 0xa4, DW_OP_regval_type = 0xa5, DW_OP_deref_type = 0xa6,
-    DW_OP_xderef_type = 0xa7, DW_OP_convert = 0xa8, DW_OP_reinterpret = 0xa9, DW_OP_GNU_push_tls_address = 0xe0,
-    DW_OP_GNU_uninit = 0xf0, DW_OP_GNU_encoded_addr = 0xf1, DW_OP_GNU_implicit_pointer = 0xf2,
+    DW_OP_plus_uconst = 0x23, DW_OP_bra = 0x28, DW_OP_skip = 0x2f, DW_OP_reg0 = 0x50, DW_OP_reg31 = 0x6f,
+    DW_OP_breg0 = 0x70, DW_OP_breg31 = 0x8f, DW_OP_regx = 0x90, DW_OP_fbreg = 0x91, DW_OP_bregx = 0x92,
+    DW_OP_piece = 0x93, DW_OP_deref_size = 0x94, DW_OP_xderef_size = 0x95, DW_OP_nop = 0x96, DW_OP_call2 = 0x98,
+    DW_OP_call4 = 0x99, DW_OP_call_ref = 0x9a, DW_OP_call_frame_cfa = 0x9c, DW_OP_bit_piece = 0x9d,
+    DW_OP_implicit_value = 0x9e, DW_OP_stack_value = 0x9f, DW_OP_implicit_pointer = 0xa0, DW_OP_addrx = 0xa1,
+    DW_OP_constx = 0xa2, DW_OP_entry_value = 0xa3, DW_OP_const_type = 0xa4, DW_OP_regval_type = 0xa5,
+    DW_OP_deref_type = 0xa6, DW_OP_xderef_type = 0xa7, DW_OP_convert = 0xa8, DW_OP_reinterpret = 0xa9,
+    DW_OP_GNU_push_tls_address = 0xe0, DW_OP_GNU_uninit = 0xf0, DW_OP_GNU_implicit_pointer = 0xf2,
     DW_OP_GNU_entry_value = 0xf3, DW_OP_GNU_const_type = 0xf4, DW_OP_GNU_regval_type = 0xf5,
     DW_OP_GNU_deref_type = 0xf6, DW_OP_GNU_convert = 0xf7, DW_OP_GNU_reinterpret = 0xf9, DW_OP_GNU_parameter_ref = 0xfa,
     DW_OP_GNU_addr_index = 0xfb, DW_OP_GNU_const_index = 0xfc, DW_OP_GNU_variable_value = 0xfd
 };
 
-enum { /* entries of location lists, and of those that split units had before DWARF 5 */
+enum { /* entries of location lists */
     DW_LLE_end_of_list = 0x00, DW_LLE_base_addressx = 0x01, DW_LLE_startx_endx = 0x02, DW_LLE_startx_length = 0x03,
     DW_LLE_offset_pair = 0x04, DW_LLE_default_location = 0x05, DW_LLE_base_address = 0x06, DW_LLE_start_end = 0x07,
-    DW_LLE_start_length = 0x08, DW_LLE_GNU_view_pair = 0x09, DW_LLE_GNU_end_of_list_entry = 0x00,
-    DW_LLE_GNU_base_address_selection_entry = 0x01, DW_LLE_GNU_start_end_entry = 0x02,
-    DW_LLE_GNU_start_length_entry = 0x03
-};
-
-enum { /* entries of range lists */
-    DW_RLE_end_of_list = 0x00, DW_RLE_base_addressx = 0x01, DW_RLE_startx_endx = 0x02, DW_RLE_startx_length = 0x03,
-    DW_RLE_offset_pair = 0x04, DW_RLE_base_address = 0x05, DW_RLE_start_end = 0x06, DW_RLE_start_length = 0x07
+    DW_LLE_start_length = 0x08, DW_LLE_GNU_view_pair = 0x09
 };
 
 enum { /* kinds of units */
@@ -91,8 +82,7 @@ enum { /* kinds of units */
 };
 
 enum { /* encodings of base types */
-    DW_ATE_boolean = 0x02, DW_ATE_signed = 0x05, DW_ATE_signed_char = 0x06, DW_ATE_unsigned = 0x07,
-    DW_ATE_unsigned_char = 0x08, DW_ATE_signed_fixed = 0x0d
+    DW_ATE_signed = 0x05, DW_ATE_signed_char = 0x06, DW_ATE_signed_fixed = 0x0d
 };
 
 enum { /* languages */
@@ -108,9 +98,8 @@ enum { /* of inlined functions */
 
 enum { /* operations of line programs */
     DW_LNS_copy = 0x01, DW_LNS_advance_pc = 0x02, DW_LNS_advance_line = 0x03, DW_LNS_set_file = 0x04,
-    DW_LNS_set_column = 0x05, DW_LNS_negate_stmt = 0x06, DW_LNS_set_basic_block = 0x07, DW_LNS_const_add_pc = 0x08,
-    DW_LNS_fixed_advance_pc = 0x09, DW_LNS_set_prologue_end = 0x0a, DW_LNS_set_epilogue_begin = 0x0b,
-    DW_LNS_set_isa = 0x0c
+    DW_LNS_set_column = 0x05, DW_LNS_negate_stmt = 0x06, DW_LNS_const_add_pc = 0x08, DW_LNS_fixed_advance_pc = 0x09,
+    DW_LNS_set_prologue_end = 0x0a
 };
 
 enum { /* extended ones */

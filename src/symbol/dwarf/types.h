@@ -100,7 +100,7 @@ bool pf_types_find(struct pf_types *types, struct pf_types_function *function, u
 /* Its members in the order of the DWARF, and how many; 0: it has none. False when out of memory. */
 bool pf_type_members(struct pf_types *types, const struct pf_type *type, const struct pf_type_member **members,
                      size_t *count);
-/* "in.y": the names of the members that hold the offset, "" when there is no member. False when out of memory. */
+/* "in.y": the names of the members at the offset; "" when no member is there. Returns false when out of memory. */
 bool pf_type_path(struct pf_types *types, const struct pf_type *type, uint64_t offset, char *path, size_t capacity);
 
 /* perf's name for a reason, and what it means. */

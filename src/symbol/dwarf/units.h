@@ -119,7 +119,7 @@ bool pf_die_has(const struct pf_die *die, uint32_t name);
 const char *pf_die_text(const struct pf_die *die, uint32_t name);
 bool pf_die_number(const struct pf_die *die, uint32_t name, uint64_t *number);
 
-/* False: there is none. `sibling` may be the entry itself. */
+/* Returns false after the last sibling. `sibling` may point to the entry itself. */
 bool pf_die_child(const struct pf_die *die, struct pf_die *child);
 bool pf_die_sibling(const struct pf_die *die, struct pf_die *sibling);
 /* What follows an entry and all below it according to DW_AT_sibling, else NULL. */

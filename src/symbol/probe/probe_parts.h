@@ -49,7 +49,7 @@ struct pf_probe_target {
     size_t table_count, table_capacity;
     struct pf_map table_numbers;      /* address of a line table in memory -> number of the table */
     struct pf_inlines_builder reader; /* of line tables */
-    struct pf_cfi *frames;            /* NULL: none were asked for, or there are none */
+    struct pf_cfi *frames;            /* NULL: they were not read yet, or the file has no CFI */
     uint64_t steps;                   /* that are left: what hostile files may cost */
     uint64_t text;                    /* kernel: the address of _text; 0: not known */
     struct pf_text text_out;          /* arguments of the current probe */
@@ -135,7 +135,7 @@ struct pf_probe_line {
 /* NULL: the unit has no lines. */
 struct pf_probe_lines *pf_probe_lines_of(struct pf_probe_target *target, const struct pf_unit *unit);
 void pf_probe_close_lines(struct pf_probe_target *target);
-/* The path of a file; NULL: there is none of that number. */
+/* The path of a file. Returns NULL when the table has no file of that number. */
 const char *pf_probe_file(struct pf_probe_lines *lines, uint64_t number);
 /* The first row at or after an address. */
 size_t pf_probe_find_row(const struct pf_probe_lines *lines, uint64_t address);
