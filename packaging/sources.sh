@@ -59,7 +59,7 @@ archive()
     say "$name"
     rm -rf "$objects"
     mkdir -p "$objects" "$prefix/lib/pkgconfig" "$prefix/include"
-    (cd "$from" && small=${for_size:+${small:-}} xargs -P "$jobs" -I{} bash -c 'level=-O2; [[ $1 != $small ]] || level="-Os -DZSTD_NO_INLINE"
+    (cd "$from" && small=${for_size:+${small:-}} xargs -P "$jobs" -I{} bash -c 'level=-O2; [[ $1 != $small ]] || level="-Oz -DZSTD_NO_INLINE"
         cd "$(dirname "$1")" && "${@:3}" $level -c "$(basename "$1")" -o "$2/$(echo "$1" | tr / _).o"' \
         bash {} "$objects" "${compiler[@]}" -w -std=gnu11 "$@")
     rm -f "$prefix/lib/$name.a"
@@ -96,7 +96,9 @@ make_zstd()
     local from
 
     from=$(unpacked libzstd)
-    (cd "$from/lib" && ls common/*.c compress/*.c decompress/*.c) | small='compress/*' archive libzstd "$from/lib" -DZSTD_DISABLE_ASM "-I$from/lib"
+    # one of the two decoders of each kind: which one is faster depends on the data
+    (cd "$from/lib" && ls common/*.c compress/*.c decompress/*.c) | small='compress/*' archive libzstd "$from/lib" -DZSTD_DISABLE_ASM \
+        ${for_size:+-DHUF_FORCE_DECOMPRESS_X1 -DZSTD_FORCE_DECOMPRESS_SEQUENCES_SHORT} "-I$from/lib"
     cp -p "$from"/lib/zstd.h "$from"/lib/zstd_errors.h "$prefix/include"
     describe libzstd "$(basename "$from" | sed 's/libzstd-//; s/+.*//')" zstd
 }

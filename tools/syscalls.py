@@ -161,17 +161,17 @@ def call_line(tracefs, call, tables):
     supplied = [kind for kind, calls in RETURNS.items() if call in calls.split()]
     words = ['ARG({}, {})'.format(*argument.split(':')) for argument in listed or []]
     has = ', '.join(str({name: number for number, name in table.items()}.get(call, -1)) for table in tables.values())
-    text = f'CALL({call}, {has}, {supplied[0].upper() if supplied else "NUMBER"}'
+    text = f'CALL({call}, {has}, {supplied[0].upper() if supplied else "NUMBER"},'
     for word in words or ['NONE' if listed == [] else 'UNKNOWN']:
-        text += (', ' if len(text.split('\n')[-1]) + len(word) < 117 else ',\n     ') + word
+        text += (' ' if len(text.split('\n')[-1]) + len(word) < 118 else '\n     ') + word
     return text + ')'
 
 
 DOC = '''/* SPDX-License-Identifier: MIT */
 /*
  * All system calls: CALL(name, its number on {machines}, RESULT, arguments), each
- * argument as ARG(name, kind). -1: the machine does not have the call. NONE: it has no arguments; UNKNOWN: they are not
- * known. Made by tools/syscalls.py.
+ * argument as ARG(name, kind), without commas between them. -1: the machine does not have the call. NONE: it has no
+ * arguments; UNKNOWN: they are not known. Made by tools/syscalls.py.
  */
 '''
 

@@ -12,7 +12,7 @@ static const char *name_of(enum pf_abi abi, uint64_t number)
 {
     char label[32];
     const struct pf_syscall *call = pf_syscall_of(abi, number);
-    return call ? call->name : strcmp(pf_syscall_label(call, number, label), "") ? NULL : "";
+    return call ? pf_syscall_name(call) : strcmp(pf_syscall_label(call, number, label), "") ? NULL : "";
 }
 
 static const char *arguments_of(enum pf_abi abi, const char *name, const uint64_t arguments[PF_SYSCALL_ARGUMENTS],

@@ -1,17 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "analysis/events/syscall_table.h"
 
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/sort.h"
-
-enum {
-#define CALL(name, ...) CALL_##name,
-#include "analysis/events/syscalls/calls.def"
-#undef CALL
-    CALL_COUNT
-};
 
 /* What arguments are: numbers, and sets of named values. */
 enum kind {
@@ -36,25 +30,59 @@ enum kind {
     KIND_COUNT
 };
 
-#define ARG(name, kind)                                                                                                \
-    {                                                                                                                  \
-#name, KIND_##kind                                                                                             \
-    }
-#define NONE                                                                                                           \
-    {                                                                                                                  \
-        NULL, KIND_none                                                                                                \
-    }
-#define UNKNOWN                                                                                                        \
-    {                                                                                                                  \
-        NULL, KIND_unknown                                                                                             \
-    }
+/* Most machines have the arguments of clone in another order than x86-64, and some those of mmap in memory. */
+#define OTHER_SIGNATURES                                                                                               \
+    CALL(unknown, -1, -1, -1, -1, -1, -1, -1, NUMBER, UNKNOWN)                                                         \
+    CALL(in_memory, -1, -1, -1, -1, -1, -1, -1, NUMBER, ARG(arg, ptr))                                                 \
+    CALL(clone_s390x, -1, -1, -1, -1, -1, -1, -1, PID,                                                                 \
+         ARG(newsp, hex) ARG(clone_flags, clone) ARG(parent_tidptr, ptr) ARG(child_tidptr, ptr) ARG(tls, hex))         \
+    CALL(clone_others, -1, -1, -1, -1, -1, -1, -1, PID,                                                                \
+         ARG(clone_flags, clone) ARG(newsp, hex) ARG(parent_tidptr, ptr) ARG(tls, hex) ARG(child_tidptr, ptr))
 
-static const struct pf_syscall calls[] = {
-#define CALL(name, x86_64, i386, arm64, arm, riscv64, s390x, ppc64, result, ...)                                       \
-    {#name, PF_RESULT_##result, {__VA_ARGS__}},
+enum {
+#define CALL(name, ...) CALL_##name,
 #include "analysis/events/syscalls/calls.def"
+    CALL_COUNT,
+    LAST_CALL = CALL_COUNT - 1,
+    OTHER_SIGNATURES
 #undef CALL
 };
+
+#define ARG(name, kind) "\0" #name
+#define NONE
+#define UNKNOWN
+/* The name of each call and those of its arguments, with a NUL after each: pointers would take more room than they do. */
+static const struct texts {
+#define CALL(name, x86_64, i386, arm64, arm, riscv64, s390x, ppc64, result, arguments)                                 \
+    char of_##name[sizeof(#name arguments)];
+#include "analysis/events/syscalls/calls.def"
+    OTHER_SIGNATURES
+#undef CALL
+} texts = {
+#define CALL(name, x86_64, i386, arm64, arm, riscv64, s390x, ppc64, result, arguments) #name arguments,
+#include "analysis/events/syscalls/calls.def"
+    OTHER_SIGNATURES
+#undef CALL
+};
+#undef ARG
+#undef NONE
+#undef UNKNOWN
+
+#define ARG(name, kind) KIND_##kind,
+#define NONE KIND_none
+#define UNKNOWN KIND_unknown
+static const struct pf_syscall calls[] = {
+#define CALL(name, x86_64, i386, arm64, arm, riscv64, s390x, ppc64, result, arguments)                                 \
+    {offsetof(struct texts, of_##name), PF_RESULT_##result, {arguments}},
+#include "analysis/events/syscalls/calls.def"
+    OTHER_SIGNATURES
+#undef CALL
+};
+
+const char *pf_syscall_name(const struct pf_syscall *call)
+{
+    return (const char *)&texts + call->text;
+}
 
 /* ---- numbers ----------------------------------------------------------------------------------------------------- */
 
@@ -129,14 +157,14 @@ const struct pf_syscall *pf_syscall_of(enum pf_abi abi, uint64_t number)
 
 const struct pf_syscall *pf_syscall_named(const char *name)
 {
-    const size_t at = PF_COUNT_BEFORE(PF_COUNT(calls), i, strcmp(calls[i].name, name) < 0);
-    return at < PF_COUNT(calls) && strcmp(calls[at].name, name) == 0 ? &calls[at] : NULL;
+    const size_t at = PF_COUNT_BEFORE(CALL_COUNT, i, strcmp(pf_syscall_name(&calls[i]), name) < 0);
+    return at < CALL_COUNT && strcmp(pf_syscall_name(&calls[at]), name) == 0 ? &calls[at] : NULL;
 }
 
 const char *pf_syscall_label(const struct pf_syscall *call, uint64_t number, char buffer[32])
 {
     if (call)
-        return call->name;
+        return pf_syscall_name(call);
     snprintf(buffer, 32, "syscall_%llu", (unsigned long long)number);
     return buffer;
 }
@@ -437,20 +465,20 @@ static bool says_nothing(enum kind kind, uint64_t number)
 }
 
 /* Arguments that do not matter, given others: the mode of a file that is not created, the file of no mapping of one. */
-static bool is_unused(const struct pf_syscall *call, const struct pf_syscall_argument *listed, unsigned at,
+static bool is_unused(const struct pf_syscall *call, enum kind kind, const char *name, unsigned at,
                       const uint64_t arguments[PF_SYSCALL_ARGUMENTS])
 {
     enum { CREATES = 020000100, ANONYMOUS = 0x20, SETTLS = 0x80000 }; /* O_CREAT, and what of O_TMPFILE is its own */
     switch (call - calls) {
     case CALL_openat:
-        return listed[at].kind == KIND_mode && !(arguments[2] & CREATES);
+        return kind == KIND_mode && !(arguments[2] & CREATES);
     case CALL_open:
-        return listed[at].kind == KIND_mode && !(arguments[1] & CREATES);
+        return kind == KIND_mode && !(arguments[1] & CREATES);
     case CALL_mmap:
     case CALL_mmap2:
         return at >= 4 && arguments[3] & ANONYMOUS; /* the file and the offset in it */
     case CALL_clone:
-        return strcmp(listed[at].name, "tls") == 0 && !((arguments[0] | arguments[1]) & SETTLS);
+        return strcmp(name, "tls") == 0 && !((arguments[0] | arguments[1]) & SETTLS);
     default:
         return false;
     }
@@ -468,50 +496,45 @@ static void put_unknown(struct pf_text *out, const uint64_t arguments[PF_SYSCALL
     }
 }
 
-/* Most architectures have the arguments of clone in another order than x86-64, and some those of mmap in memory. */
-static const struct pf_syscall_argument *signature_of(enum pf_abi abi, const struct pf_syscall *call)
+static const struct pf_syscall *signature_of(enum pf_abi abi, const struct pf_syscall *call)
 {
-    static const struct pf_syscall_argument unknown[] = {UNKNOWN}, in_memory[] = {ARG(arg, ptr), NONE},
-                                            clone_s390x[] = {ARG(newsp, hex),         ARG(clone_flags, clone),
-                                                             ARG(parent_tidptr, ptr), ARG(child_tidptr, ptr),
-                                                             ARG(tls, hex),           NONE},
-                                            clone_others[] = {ARG(clone_flags, clone), ARG(newsp, hex),
-                                                              ARG(parent_tidptr, ptr), ARG(tls, hex),
-                                                              ARG(child_tidptr, ptr),  NONE};
     if (!call)
-        return unknown;
+        return &calls[CALL_unknown];
     if (call == &calls[CALL_clone] && abi != PF_ABI_X86_64)
-        return abi == PF_ABI_S390X ? clone_s390x : clone_others;
+        return &calls[abi == PF_ABI_S390X ? CALL_clone_s390x : CALL_clone_others];
     if (call == &calls[CALL_mmap] && (abi == PF_ABI_I386 || abi == PF_ABI_S390X))
-        return in_memory;
-    return call->arguments;
+        return &calls[CALL_in_memory];
+    return call;
 }
 
 void pf_syscall_put_arguments(struct pf_text *out, enum pf_abi abi, const struct pf_syscall *call,
                               const uint64_t arguments[PF_SYSCALL_ARGUMENTS], const struct pf_syscall_names *names)
 {
-    const struct pf_syscall_argument *listed = signature_of(abi, call);
+    const struct pf_syscall *signature = signature_of(abi, call);
+    const char *argument = pf_syscall_name(signature);
     bool started = false;
-    if (listed->kind == KIND_unknown) {
+    if (signature->kinds[0] == KIND_unknown) {
         put_unknown(out, arguments);
         return;
     }
-    for (unsigned i = 0; i < PF_SYSCALL_ARGUMENTS && listed[i].name; i++) {
+    for (unsigned i = 0; i < PF_SYSCALL_ARGUMENTS && signature->kinds[i] != KIND_none; i++) {
+        const enum kind kind = signature->kinds[i];
         const char *name = names ? names->of[i] : NULL;
-        if ((says_nothing(listed[i].kind, arguments[i]) && !name) || is_unused(call, listed, i, arguments))
+        argument += strlen(argument) + 1;
+        if ((says_nothing(kind, arguments[i]) && !name) || is_unused(call, kind, argument, i, arguments))
             continue;
         pf_put_string(out, started ? ", " : "");
-        pf_put_string(out, listed[i].name);
+        pf_put_string(out, argument);
         pf_put_string(out, ": ");
-        put_value(out, abi, listed[i].kind, arguments[i], name);
+        put_value(out, abi, kind, arguments[i], name);
         started = true;
     }
 }
 
 int pf_syscall_find_fd(const struct pf_syscall *call)
 {
-    for (int i = 0; call && i < PF_SYSCALL_ARGUMENTS && call->arguments[i].name; i++)
-        if (call->arguments[i].kind == KIND_fd)
+    for (int i = 0; call && i < PF_SYSCALL_ARGUMENTS; i++)
+        if (call->kinds[i] == KIND_fd)
             return i;
     return -1;
 }

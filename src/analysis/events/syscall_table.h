@@ -32,12 +32,9 @@ enum { PF_SYSCALL_ARGUMENTS = 6 };
 
 /* See syscalls/calls.def. */
 struct pf_syscall {
-    const char *name;
-    enum pf_syscall_result result;
-    struct pf_syscall_argument {
-        const char *name; /* NULL after the last one */
-        unsigned kind;
-    } arguments[PF_SYSCALL_ARGUMENTS];
+    uint16_t text;  /* where its name is in the text of all calls; the names of its arguments follow */
+    uint8_t result; /* of enum pf_syscall_result */
+    uint8_t kinds[PF_SYSCALL_ARGUMENTS]; /* of its arguments; 0 after the last one */
 };
 
 /* That of a machine (uname -m, NULL: not known) for programs of 64 or of 32 bits. */
@@ -49,6 +46,7 @@ bool pf_abi_is_narrow(enum pf_abi abi);
 /* NULL: not known. */
 const struct pf_syscall *pf_syscall_of(enum pf_abi abi, uint64_t number);
 const struct pf_syscall *pf_syscall_named(const char *name);
+const char *pf_syscall_name(const struct pf_syscall *call);
 /* "ENOENT" of 2; NULL: not known. */
 const char *pf_errno_name(uint64_t number);
 /* "No such file or directory", the same on all machines; NULL: not known. */

@@ -354,7 +354,7 @@ static bool follow_files(struct pf_syscalls *syscalls, int32_t pid, const struct
 {
     if (!call->call)
         return true;
-    const char *name = call->call->name, *path = NULL;
+    const char *name = pf_syscall_name(call->call), *path = NULL;
     const bool opens = has_prefix(name, "open") || strcmp(name, "creat") == 0, copies = has_prefix(name, "dup");
     if (strcmp(name, "close") == 0 && call->result == 0 && syscalls->files.used)
         return pf_map_put(&syscalls->files, file_key(pid, call->arguments[0]), 0);
@@ -481,7 +481,7 @@ static bool is_wanted(const char *wanted, const struct pf_syscall *call, const c
     if (!wanted || !*wanted)
         return true;
     const bool not = *wanted == '!';
-    return is_listed(wanted + not, call ? call->name : label) != not ;
+    return is_listed(wanted + not, call ? pf_syscall_name(call) : label) != not ;
 }
 
 static const char *own_machine(void)
@@ -506,7 +506,7 @@ const char *perfile_syscall_name(const char *machine, bool narrow, uint64_t numb
     const enum pf_abi abi = pf_abi_of(machine ? machine : own_machine(), narrow);
     const struct pf_syscall *call = pf_syscall_of(abi, number);
 
-    return call && is_wanted(list, call, call->name) ? call->name : NULL;
+    return call && is_wanted(list, call, pf_syscall_name(call)) ? pf_syscall_name(call) : NULL;
 }
 
 /* ---- all --------------------------------------------------------------------------------------------------------- */
