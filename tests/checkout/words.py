@@ -95,7 +95,7 @@ def files_of(root, paths):
 def main():
     hermetic.settle()
     root = pathlib.Path(sys.argv[1])
-    built = [path.parent.name for path in root.glob('*/build.ninja')]
+    built = {path.parent.name for path in root.glob('*/build.ninja')} | {path.name for path in root.glob('build*')}  # as .gitignore has it
     files = list(files_of(root, sys.argv[2:] or [path.name for path in root.iterdir() if path.name not in built and path.name[0] != '.']))
     count = 0
     for path, name in files:

@@ -51,7 +51,7 @@ enum {
 #define ARG(name, kind) "\0" #name
 #define NONE
 #define UNKNOWN
-/* The name of each call and those of its arguments, with a NUL after each: pointers would take more room than they do. */
+/* The name of each call and those of its arguments, with a NUL after each: pointers would be larger than they are. */
 static const struct texts {
 #define CALL(name, x86_64, i386, arm64, arm, riscv64, s390x, ppc64, result, arguments)                                 \
     char of_##name[sizeof(#name arguments)];
