@@ -240,7 +240,8 @@ static bool make_pages(struct made *made)
         if (made->frames[i].kind == PF_FLAME_THREAD)
             made->threads[made->thread_count++] = made->frames[i];
     bool fine = pf_page_open(&made->pages[0], memory, 0) == 0 && pf_page_open(&made->pages[1], memory, 0) == 0;
-    qsort(made->slices, made->slice_count, sizeof(*made->slices), compare_slices);
+    if (made->slice_count)
+        qsort(made->slices, made->slice_count, sizeof(*made->slices), compare_slices);
     for (size_t i = 0; fine && i < made->slice_count; i++)
         fine = add_row(made, &made->pages[0], &made->slices[i], true);
     for (size_t i = 0; fine && i < made->slice_count; i++)
