@@ -86,7 +86,7 @@ make_zlib()
     from=$(unpacked zlib)
     # its tables of checksums are larger than what makes them
     printf '%s.c\n' adler32 compress crc32 deflate inffast inflate inftrees trees uncompr zutil |
-        archive libz "$from" ${for_size:+-DDYNAMIC_CRC_TABLE}
+        small='@(inflate|inftrees|trees|compress|uncompr|zutil).c' archive libz "$from" ${for_size:+-DDYNAMIC_CRC_TABLE}
     cp -p "$from"/zlib.h "$from"/zconf.h "$prefix/include"
     describe zlib "$(sed -n 's/^#define ZLIB_VERSION "\(.*\)"/\1/p' "$from/zlib.h")" z
 }

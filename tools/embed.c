@@ -2,7 +2,8 @@
 /*
  * Files as C: `embed OUT.c FILE...` writes `const char pf_embedded_<extension>[]` for each extension, a string with a NUL; files
  * of one extension stand together and are joined. Of scripts and style sheets indents, comments and empty lines are left out
- * (the licence stays); strings, templates and regular expressions are as they were: what is sent out can be read.
+ * (the licence stays), and of scripts spaces between words and signs; names, lines, strings, templates and regular
+ * expressions are as they were: what is sent out can be read.
  */
 #include <ctype.h>
 #include <stdbool.h>
@@ -146,6 +147,14 @@ static void end_line(struct source *source, const char **at)
     *at += 1 + strspn(*at + 1, " ");
 }
 
+/* Whether a space separates no words. + and - are not among these characters: "a + +b" needs its spaces. */
+static bool is_for_readers(const struct source *source, const char *at)
+{
+    static const char others[] = "=<>*&|?:,;(){}[]!%";
+    return source->is_script && *at == ' ' && source->used &&
+           (strchr(others, source->out[source->used - 1]) || (at[1] && strchr(others, at[1])));
+}
+
 static void keep_piece(struct source *source, const char **at)
 {
     const size_t comment = comment_length(source, *at);
@@ -164,6 +173,8 @@ static void keep_piece(struct source *source, const char **at)
         keep_brace(source, at);
     else if (**at == '\n')
         end_line(source, at);
+    else if (is_for_readers(source, *at))
+        ++*at;
     else
         keep(source, at, 1);
 }

@@ -916,7 +916,7 @@ function pixels(canvas) {
 async function testBackground(browser) {
   const plain = make("reporthtml", 400),
     large = join(folder, "large.html");
-  writeFileSync(large, readFileSync(plain, "utf8").replace("LARGE = 150000", "LARGE = 1").replace("SMALL = 20000", "SMALL = 0").replace("FINE = 4096", "FINE = 40"));
+  writeFileSync(large, readFileSync(plain, "utf8").replace("LARGE=150000", "LARGE=1").replace("SMALL=20000", "SMALL=0").replace("FINE=4096", "FINE=40"));
   const source = fails => `window.pixels = ${pixels}; window.workers = 0, window.asked = new Set();
     { const Real = Worker; window.Worker = class extends Real {
       constructor(url) { super(url); window.workers++; this.left = ${fails ? 3 : 1e9}; }

@@ -171,52 +171,80 @@ const char *pf_syscall_label(const struct pf_syscall *call, uint64_t number, cha
 
 /* ---- errors ------------------------------------------------------------------------------------------------------ */
 
-struct error_name {
-    uint16_t number;
-    const char *name;
-    const char *text; /* NULL: there is none */
-};
+/* Of the kernel itself: programs do not see them, tracepoints do. */
+#define KERNEL_ERRORS                                                                                                  \
+    ERRNO(512, ERESTARTSYS, "")                                                                                        \
+    ERRNO(513, ERESTARTNOINTR, "")                                                                                     \
+    ERRNO(514, ERESTARTNOHAND, "")                                                                                     \
+    ERRNO(515, ENOIOCTLCMD, "")                                                                                        \
+    ERRNO(516, ERESTART_RESTARTBLOCK, "")                                                                              \
+    ERRNO(524, ENOTSUPP, "")
 
-static const struct error_name errors[] = {
-#define ERRNO(number, name, text) {number, #name, text},
+/* The name of each error and its text, with a NUL after each. */
+static const struct error_texts {
+#define ERRNO(number, name, text) char of_##name[sizeof(#name "\0" text)];
 #include "analysis/events/syscalls/errnos.def"
+    KERNEL_ERRORS
 #undef ERRNO
-    /* of the kernel itself: programs do not see them, tracepoints do */
-    {512, "ERESTARTSYS", NULL}, {513, "ERESTARTNOINTR", NULL},        {514, "ERESTARTNOHAND", NULL},
-    {515, "ENOIOCTLCMD", NULL}, {516, "ERESTART_RESTARTBLOCK", NULL}, {524, "ENOTSUPP", NULL},
+} error_texts = {
+#define ERRNO(number, name, text) #name "\0" text,
+#include "analysis/events/syscalls/errnos.def"
+    KERNEL_ERRORS
+#undef ERRNO
 };
 
-static const struct error_name *find_error(uint64_t number)
-{
-    for (size_t i = 0; i < PF_COUNT(errors); i++)
-        if (errors[i].number == number)
-            return &errors[i];
-    return NULL;
-}
+static const struct {
+    uint16_t number;
+    uint16_t text; /* where its name is in error_texts */
+} errors[] = {
+#define ERRNO(number, name, text) {number, offsetof(struct error_texts, of_##name)},
+#include "analysis/events/syscalls/errnos.def"
+    KERNEL_ERRORS
+#undef ERRNO
+};
 
 const char *pf_errno_name(uint64_t number)
 {
-    const struct error_name *found = find_error(number);
-    return found ? found->name : NULL;
+    for (size_t i = 0; i < PF_COUNT(errors); i++)
+        if (errors[i].number == number)
+            return (const char *)&error_texts + errors[i].text;
+    return NULL;
 }
 
 const char *pf_errno_text(uint64_t number)
 {
-    const struct error_name *found = find_error(number);
-    return found ? found->text : NULL;
+    const char *name = pf_errno_name(number);
+    const char *text = name ? name + strlen(name) + 1 : "";
+    return *text ? text : NULL;
 }
 
 /* ---- arguments --------------------------------------------------------------------------------------------------- */
 
 enum how { NUMBER, MASK, ENUM, CODE, FUTEX, SOCKTYPE, CLONE };
 
+#define JOINED(a, b) a##b
+#define AT_LINE(line) JOINED(VALUE_, line)
+
+/* Their names, each with a NUL after it. */
+static const struct value_texts {
+#define SET(kind, how)
+#define VALUE(kind, number, name) char AT_LINE(__LINE__)[sizeof(name)];
+#include "analysis/events/syscalls/values.def"
+#undef VALUE
+} value_texts = {
+#define VALUE(kind, number, name) name,
+#include "analysis/events/syscalls/values.def"
+#undef SET
+#undef VALUE
+};
+
 static const struct value {
-    enum kind kind;
     uint32_t number;
-    const char *name;
+    uint16_t text; /* where its name is in value_texts */
+    uint8_t kind;
 } values[] = {
 #define SET(kind, how)
-#define VALUE(kind, number, name) {KIND_##kind, number, name},
+#define VALUE(kind, number, name) {number, offsetof(struct value_texts, AT_LINE(__LINE__)), KIND_##kind},
 #include "analysis/events/syscalls/values.def"
 #undef SET
 #undef VALUE
@@ -224,14 +252,17 @@ static const struct value {
 
 /* Where the values of a set start: they stand after each other. */
 enum {
-#define JOINED(a, b) a##b
-#define AT_LINE(line) JOINED(VALUE_, line)
 #define SET(kind, how) FIRST_##kind, BEFORE_##kind = FIRST_##kind - 1,
 #define VALUE(kind, number, name) AT_LINE(__LINE__),
 #include "analysis/events/syscalls/values.def"
 #undef SET
 #undef VALUE
 };
+
+static void put_value_name(struct pf_text *out, const struct value *value)
+{
+    pf_put_string(out, (const char *)&value_texts + value->text);
+}
 
 static const struct set {
     enum how how;
@@ -256,7 +287,7 @@ static bool put_named(struct pf_text *out, enum kind kind, uint64_t number)
 {
     for (const struct value *value = NULL; (value = next_value(kind, value)) != NULL;)
         if (value->number == number) {
-            pf_put_string(out, value->name);
+            put_value_name(out, value);
             return true;
         }
     return false;
@@ -285,7 +316,7 @@ static void put_mask(struct pf_text *out, enum kind kind, uint64_t number, bool 
         if (bits ? (number & bits) != bits : !zero)
             continue;
         pf_put_string(out, started ? "|" : "");
-        pf_put_string(out, value->name);
+        put_value_name(out, value);
         number &= ~(uint64_t)bits;
         started = true;
     }
