@@ -506,11 +506,15 @@ static void inflate_section(const struct pf_elf *elf, const struct pf_elf_sectio
     close_bytes(elf, &packed);
 }
 
+bool pf_elf_is_compressed(const struct pf_elf_section *section)
+{
+    return section->header.sh_flags & SHF_COMPRESSED || pf_starts_with(section->name, ".zdebug_");
+}
+
 const uint8_t *pf_elf_contents(const struct pf_elf *elf, const struct pf_elf_section *section, size_t *bytes)
 {
     struct pf_elf_bytes *inflated = &elf->sections[section - elf->sections].inflated;
-    const bool is_packed = section->header.sh_flags & SHF_COMPRESSED || pf_starts_with(section->name, ".zdebug_");
-    if (!is_packed)
+    if (!pf_elf_is_compressed(section))
         return pf_elf_bytes(elf, section, bytes);
     if (!inflated->is_read && section->has_bytes) {
         inflated->is_read = true;

@@ -39,7 +39,7 @@ struct pf_elf_segment {
     struct pf_elf_bytes raw;
 };
 
-/* It must not move while it is open. One thread at a time: what is read first is kept. */
+/* It must not move while it is open. One thread at a time, but for pf_elf_contents: what is read first is kept. */
 struct pf_elf {
     const struct perfile_allocator *allocator; /* that of the watch */
     struct pf_watch watch;
@@ -90,7 +90,11 @@ const struct pf_elf_section *pf_elf_section(const struct pf_elf *elf, const char
 const struct pf_elf_section *pf_elf_section_of_type(const struct pf_elf *elf, unsigned type);
 /* The bytes of a section as in the file, until that is closed. Returns NULL when the section is empty or incomplete. */
 const uint8_t *pf_elf_bytes(const struct pf_elf *elf, const struct pf_elf_section *section, size_t *bytes);
-/* The same, inflated if it is compressed. */
+bool pf_elf_is_compressed(const struct pf_elf_section *section);
+/*
+ * The same, inflated if it is compressed. Several threads may do so at a time, each with another section, if the allocator
+ * is for any thread.
+ */
 const uint8_t *pf_elf_contents(const struct pf_elf *elf, const struct pf_elf_section *section, size_t *bytes);
 /* The bytes at a virtual address up to the end of their section; NULL when no section with bytes holds it. */
 const uint8_t *pf_elf_bytes_at(const struct pf_elf *elf, uint64_t address, size_t *bytes);

@@ -121,7 +121,8 @@ static struct pf_inlines *read_steps(uint64_t *steps, unsigned threads)
     struct perfile_error error;
     const struct pf_inlines_request request = {.path = made_path("a.out"), .threads = threads, .share_bytes = 1};
     const struct pf_claim code = {.high = UINT64_MAX};
-    assert_int_equal(pf_debug_module_open(&module, request.path, NULL, allocator, &error), 0);
+    const struct pf_debug_opening opening = {.allocator = allocator, .threads = threads};
+    assert_int_equal(pf_debug_module_open(&module, request.path, NULL, &opening, &error), 0);
     const struct pf_line_sections sections = pf_debug_line_sections(&module.file.debug);
     struct pf_units units = {
         .request = &request, .module = &module, .debug = &module.file.debug, .sections = &sections};
@@ -202,16 +203,13 @@ static void test_damaged(void **state)
 }
 
 /* Memory that is missing for threads is done without; all else is an error. */
-static void test_memory(void **state)
+static void check_memory(void)
 {
-    (void)state;
     enum { PLENTY = 1 << 30 };
     struct pf_inlines_request request = {.path = made_path("a.out")};
     struct pf_inlines *alone, *together;
     struct perfile_error error;
     struct counting c;
-    if (!compile(""))
-        skip();
     assert_int_equal(pf_inlines_read(&request, NULL, &alone, NULL), 0);
     request.threads = 3;
     request.share_bytes = 1;
@@ -226,6 +224,15 @@ static void test_memory(void **state)
         counting_close(&c);
     }
     pf_inlines_close(alone);
+}
+
+static void test_memory(void **state)
+{
+    (void)state;
+    static const char *const options[] = {"", "-gz"};
+    for (size_t i = 0; i < PF_COUNT(options); i++)
+        if (compile(options[i]))
+            check_memory();
 }
 
 int main(void)

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 
 #include "base/cursor.h"
+#include "base/sort.h"
+#include "base/work_parts.h"
 #include "symbol/dwarf/names.h"
 
 /* ---- sections --------------------------------------------------------------------------------------------------- */
@@ -14,21 +16,25 @@
 static const struct {
     const char *name;
     uint8_t column_2, column_5; /* 0: all units share the section */
+    bool is_of_variables;       /* nothing else needs it */
 } kinds[PF_DEBUG_SECTIONS] = {
-    {"info", 1, 1},        {"types", 2, 0}, {"abbrev", 3, 3}, {"str", 0, 0},      {"line", 4, 4}, {"line_str", 0, 0},
-    {"str_offsets", 6, 6}, {"addr", 0, 0},  {"ranges", 0, 0}, {"rnglists", 0, 8}, {"loc", 5, 0},  {"loclists", 0, 5},
+    {"info", 1, 1, false},   {"types", 2, 0, true},     {"abbrev", 3, 3, false},      {"str", 0, 0, false},
+    {"line", 4, 4, false},   {"line_str", 0, 0, false}, {"str_offsets", 6, 6, false}, {"addr", 0, 0, false},
+    {"ranges", 0, 0, false}, {"rnglists", 0, 8, false}, {"loc", 5, 0, true},          {"loclists", 0, 5, true},
 };
 
-/* The number of the section; PF_DEBUG_SECTIONS: it is another one. */
-static unsigned kind_of(const char *name, bool is_split)
+/* The number of the section; PF_DEBUG_SECTIONS: it is another one, or not needed. */
+static unsigned kind_of(const struct pf_elf_section *section, const struct pf_debug_file *file,
+                        const struct pf_debug_opening *opening)
 {
+    const char *name = section->name;
     if (!pf_starts_with(name, ".debug_") && !pf_starts_with(name, ".zdebug_"))
         return PF_DEBUG_SECTIONS;
     name = strchr(name, '_') + 1;
     for (unsigned i = 0; i < PF_DEBUG_SECTIONS; i++) {
         const size_t bytes = strlen(kinds[i].name);
-        if (strncmp(name, kinds[i].name, bytes) == 0 && strcmp(name + bytes, is_split ? ".dwo" : "") == 0)
-            return i;
+        if (strncmp(name, kinds[i].name, bytes) == 0 && strcmp(name + bytes, file->debug.is_split ? ".dwo" : "") == 0)
+            return kinds[i].is_of_variables && !opening->with_variables ? PF_DEBUG_SECTIONS : i;
     }
     return PF_DEBUG_SECTIONS;
 }
@@ -40,11 +46,50 @@ static struct pf_section contents_of(const struct pf_elf *elf, const struct pf_e
     return contents;
 }
 
-static void take_sections(struct pf_debug_file *file)
+/* The first section of each kind. */
+struct firsts {
+    const struct pf_elf *elf;
+    const struct pf_elf_section *sections[PF_DEBUG_SECTIONS];
+};
+
+static void inflate_first(void *context, size_t part)
 {
+    const struct firsts *firsts = context;
+    (void)contents_of(firsts->elf, firsts->sections[part]);
+}
+
+static int compare_bytes(const void *a, const void *b)
+{
+    const struct pf_elf_section *const *x = a, *const *y = b;
+    return -PF_COMPARE((*x)->header.sh_size, (*y)->header.sh_size);
+}
+
+/* On several threads, the largest ones first: without that they are inflated one by one when they are taken. */
+static void inflate_sections(const struct pf_debug_file *file, const struct pf_debug_opening *opening)
+{
+    struct firsts firsts = {.elf = &file->elf};
+    size_t count = 0;
+    bool is_known[PF_DEBUG_SECTIONS] = {false};
+    for (size_t i = 1; i < file->elf.section_count; i++) {
+        const unsigned kind = kind_of(&file->elf.sections[i], file, opening);
+        if (kind < PF_DEBUG_SECTIONS && !is_known[kind]) {
+            is_known[kind] = true;
+            if (pf_elf_is_compressed(&file->elf.sections[i]))
+                firsts.sections[count++] = &file->elf.sections[i];
+        }
+    }
+    if (opening->threads < 2 || count < 2)
+        return;
+    qsort(firsts.sections, count, sizeof(*firsts.sections), compare_bytes);
+    pf_work_parts_do(&(struct pf_work_parts){inflate_first, &firsts, count, opening->threads}, opening->allocator);
+}
+
+static void take_sections(struct pf_debug_file *file, const struct pf_debug_opening *opening)
+{
+    inflate_sections(file, opening);
     for (size_t i = 1; i < file->elf.section_count; i++) {
         const struct pf_elf_section *section = &file->elf.sections[i];
-        const unsigned kind = kind_of(section->name, file->debug.is_split);
+        const unsigned kind = kind_of(section, file, opening);
         if (file->debug.is_split && strcmp(section->name, ".debug_cu_index") == 0 && !file->index.data)
             file->index = contents_of(&file->elf, section);
         if (kind < PF_DEBUG_SECTIONS && !file->debug.sections[kind].data)
@@ -53,16 +98,16 @@ static void take_sections(struct pf_debug_file *file)
 }
 
 int pf_debug_file_open(struct pf_debug_file *file, const char *path, bool is_split,
-                       const struct perfile_allocator *allocator, struct perfile_error *error)
+                       const struct pf_debug_opening *opening, struct perfile_error *error)
 {
-    const int result = pf_elf_open_mapped(&file->elf, path, allocator, error);
+    const int result = pf_elf_open_mapped(&file->elf, path, opening->allocator, error);
     if (result < 0)
         return result;
     file->is_open = true;
     file->debug.is_split = is_split;
     file->debug.swap = file->elf.swap;
-    take_sections(file);
-    return pf_elf_check(&file->elf, 0) == 0 && (is_split || pf_debug_open(&file->debug, allocator))
+    take_sections(file, opening);
+    return pf_elf_check(&file->elf, 0) == 0 && (is_split || pf_debug_open(&file->debug, opening->allocator))
                ? 0
                : pf_fail_memory(error, path);
 }
@@ -129,14 +174,14 @@ bool pf_package_name(char name[4096], const char *path)
     return snprintf(name, 4096, "%s.dwp", path) < 4096;
 }
 
-void pf_package_open(struct pf_debug_file *package, const char *path, const struct perfile_allocator *allocator)
+void pf_package_open(struct pf_debug_file *package, const char *path, const struct pf_debug_opening *opening)
 {
     char name[4096];
     struct package_index index;
     *package = (struct pf_debug_file){0};
     if (!pf_package_name(name, path))
         return;
-    if (pf_debug_file_open(package, name, true, allocator, NULL) < 0 || !take_index(package, &index))
+    if (pf_debug_file_open(package, name, true, opening, NULL) < 0 || !take_index(package, &index))
         pf_debug_file_close(package);
 }
 
@@ -206,11 +251,11 @@ struct pf_unit *pf_package_unit(const struct pf_debug_file *package, const struc
 /* ---- files of split DWARF --------------------------------------------------------------------------------------- */
 
 static struct pf_unit *open_split(struct pf_debug_file *split, const char *path, struct pf_unit *skeleton,
-                                  const struct perfile_allocator *allocator)
+                                  const struct pf_debug_opening *opening)
 {
     struct pf_unit *unit = NULL;
-    if (pf_debug_file_open(split, path, true, allocator, NULL) == 0 && split->debug.sections[PF_DEBUG_INFO].data &&
-        !split->index.data && pf_debug_open(&split->debug, allocator))
+    if (pf_debug_file_open(split, path, true, opening, NULL) == 0 && split->debug.sections[PF_DEBUG_INFO].data &&
+        !split->index.data && pf_debug_open(&split->debug, opening->allocator))
         unit = unit_of(&split->debug, skeleton->id, false);
     if (unit)
         pf_unit_attach(unit, skeleton);
@@ -246,7 +291,7 @@ static void folder_of(const char *path, char folder[PATH_MAX])
 }
 
 struct pf_unit *pf_split_unit(struct pf_debug_file *split, const char *path, const struct pf_die *skeleton,
-                              const struct perfile_allocator *allocator)
+                              const struct pf_debug_opening *opening)
 {
     char base[PATH_MAX], full[PATH_MAX];
     struct pf_unit *unit = NULL;
@@ -257,8 +302,8 @@ struct pf_unit *pf_split_unit(struct pf_debug_file *split, const char *path, con
         return NULL;
     folder_of(path, base);
     if (join_path(full, base, "", name))
-        unit = open_split(split, full, skeleton->unit, allocator);
+        unit = open_split(split, full, skeleton->unit, opening);
     if (!unit && folder && name[0] != '/' && join_path(full, base, folder, name))
-        unit = open_split(split, full, skeleton->unit, allocator);
+        unit = open_split(split, full, skeleton->unit, opening);
     return unit;
 }

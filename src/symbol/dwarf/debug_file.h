@@ -6,6 +6,14 @@
 #include "symbol/dwarf/units.h"
 #include "symbol/elf_file.h"
 
+/* How debug info is opened. */
+struct pf_debug_opening {
+    const struct perfile_allocator *allocator;
+    bool with_variables; /* also the sections that nothing but their types and locations needs */
+    unsigned
+        threads; /* that may inflate sections, the caller's included, for any of which the allocator is then; 0 is 1 */
+};
+
 /* All zero: it is closed. It must not move while it is open. */
 struct pf_debug_file {
     bool is_open;
@@ -19,7 +27,7 @@ struct pf_debug_file {
  * (not ELF), READ, MEMORY. What is open is to be closed in any case.
  */
 int pf_debug_file_open(struct pf_debug_file *file, const char *path, bool is_split,
-                       const struct perfile_allocator *allocator, struct perfile_error *error);
+                       const struct pf_debug_opening *opening, struct perfile_error *error);
 void pf_debug_file_close(struct pf_debug_file *file);
 /* Whether `alternate` is the dwz file that the debug info was made with; if so, it is used from here on. */
 bool pf_debug_file_use_alternate(struct pf_debug_file *file, struct pf_debug_file *alternate);
@@ -27,7 +35,7 @@ bool pf_debug_file_use_alternate(struct pf_debug_file *file, struct pf_debug_fil
 /* FILE.dwp; false when it is too long. */
 bool pf_package_name(char name[4096], const char *path);
 /* FILE.dwp next to the file; it stays closed when it does not exist or cannot be used. */
-void pf_package_open(struct pf_debug_file *package, const char *path, const struct perfile_allocator *allocator);
+void pf_package_open(struct pf_debug_file *package, const char *path, const struct pf_debug_opening *opening);
 /*
  * The unit of a package or of an object file that belongs to the skeleton. Of a package, `part` becomes the sections of that
  * unit, and is to be closed with pf_debug_close; NULL: no unit has that id.
@@ -39,6 +47,6 @@ struct pf_unit *pf_package_unit(const struct pf_debug_file *package, const struc
  * close: no unit has that id.
  */
 struct pf_unit *pf_split_unit(struct pf_debug_file *split, const char *path, const struct pf_die *skeleton,
-                              const struct perfile_allocator *allocator);
+                              const struct pf_debug_opening *opening);
 
 #endif

@@ -13,17 +13,17 @@ static bool has_debug_info(const struct pf_debug *debug)
 }
 
 int pf_debug_module_open(struct pf_debug_module *module, const char *path, const char *alternate,
-                         const struct perfile_allocator *allocator, struct perfile_error *error)
+                         const struct pf_debug_opening *opening, struct perfile_error *error)
 {
-    *module = (struct pf_debug_module){.allocator = allocator, .path = path};
-    const int result = pf_debug_file_open(&module->file, path, false, allocator, error);
+    *module = (struct pf_debug_module){.opening = *opening, .path = path};
+    const int result = pf_debug_file_open(&module->file, path, false, opening, error);
     if (result < 0)
         return result;
     if (!has_debug_info(&module->file.debug))
         return pf_fail(error, PERFILE_ERROR_ABSENT, PERFILE_NO_OFFSET, path, "no debug info");
-    if (alternate && pf_debug_file_open(&module->alternate, alternate, false, allocator, NULL) == 0)
+    if (alternate && pf_debug_file_open(&module->alternate, alternate, false, opening, NULL) == 0)
         (void)pf_debug_file_use_alternate(&module->file, &module->alternate);
-    pf_package_open(&module->package, path, allocator);
+    pf_package_open(&module->package, path, opening);
     return 0;
 }
 
@@ -32,7 +32,7 @@ void pf_debug_module_close(struct pf_debug_module *module)
     for (struct pf_debug_split *split = module->splits, *next; split; split = next) {
         next = split->next;
         pf_debug_split_close(split);
-        pf_free(module->allocator, split, sizeof(*split));
+        pf_free(module->opening.allocator, split, sizeof(*split));
     }
     module->splits = NULL;
     pf_debug_file_close(&module->package);
@@ -48,7 +48,7 @@ struct pf_unit *pf_debug_module_unit(struct pf_debug_module *module, struct pf_u
     for (const struct pf_debug_split *split = module->splits; split; split = split->next)
         if (split->skeleton == unit)
             return split->unit;
-    struct pf_debug_split *made = pf_new(module->allocator, sizeof(*made));
+    struct pf_debug_split *made = pf_new(module->opening.allocator, sizeof(*made));
     if (!made) {
         module->failed = true;
         return unit;
@@ -73,9 +73,11 @@ struct pf_unit *pf_debug_split_open(struct pf_debug_split *split, const struct p
                                     struct pf_unit *skeleton)
 {
     struct pf_die top;
+    struct pf_debug_opening opening = module->opening;
+    opening.threads = 1; /* the others have split units of their own */
     *split = (struct pf_debug_split){.skeleton = skeleton};
     if (pf_unit_top(skeleton, &top))
-        split->unit = pf_split_unit(&split->file, module->path, &top, module->allocator);
+        split->unit = pf_split_unit(&split->file, module->path, &top, &opening);
     if (!split->unit && module->package.index.data)
         split->unit = pf_package_unit(&module->package, skeleton, &split->part);
     return split->unit;

@@ -16,8 +16,8 @@ struct pf_debug_split {
 
 /* All zero: it is closed. It must not move while it is open. */
 struct pf_debug_module {
-    const struct perfile_allocator *allocator;
-    const char *path; /* must stay until the module is closed */
+    struct pf_debug_opening opening; /* of its files */
+    const char *path;                /* must stay until the module is closed */
     struct pf_debug_file file, alternate, package;
     struct pf_debug_split *splits; /* those that pf_debug_module_unit has opened */
     bool failed;                   /* out of memory */
@@ -28,7 +28,7 @@ struct pf_debug_module {
  * ABSENT (no debug info). What is open is to be closed in any case.
  */
 int pf_debug_module_open(struct pf_debug_module *module, const char *path, const char *alternate,
-                         const struct perfile_allocator *allocator, struct perfile_error *error);
+                         const struct pf_debug_opening *opening, struct perfile_error *error);
 void pf_debug_module_close(struct pf_debug_module *module);
 /* The split unit that a skeleton stands for, if it is found, which stays open as long as the module; else the unit. */
 struct pf_unit *pf_debug_module_unit(struct pf_debug_module *module, struct pf_unit *unit);

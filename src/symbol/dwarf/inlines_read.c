@@ -41,7 +41,8 @@ static int read_module(struct reading *r, struct perfile_error *error)
 {
     const char *path = r->request->path;
     struct pf_debug_module *module = &r->module;
-    const int result = pf_debug_module_open(module, path, r->request->alternate_path, r->builder.allocator, error);
+    const struct pf_debug_opening opening = {.allocator = r->builder.allocator, .threads = r->request->threads};
+    const int result = pf_debug_module_open(module, path, r->request->alternate_path, &opening, error);
     if (result < 0)
         return result;
     if (module->file.elf.header.e_type == ET_REL)

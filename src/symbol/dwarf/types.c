@@ -26,7 +26,8 @@ int pf_types_open(const struct pf_types_files *files, const struct pf_types_symb
     pf_arena_open(&made->arena, allocator);
     pf_map_open(&made->nodes, allocator);
     pf_map_open(&made->by_start, allocator);
-    int result = pf_debug_module_open(&made->module, files->debug, files->alternate, allocator, error);
+    const struct pf_debug_opening opening = {.allocator = allocator, .with_variables = true};
+    int result = pf_debug_module_open(&made->module, files->debug, files->alternate, &opening, error);
     if (result == 0 && (!pf_types_read_units(made) || pf_memory_was_short(allocator)))
         result = pf_fail_memory(error, "types");
     if (result == 0)

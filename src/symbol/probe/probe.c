@@ -97,11 +97,11 @@ static int open_debug(struct pf_probe_target *target, const struct pf_find_optio
     const size_t bytes = pf_elf_note_build_id(&target->elf, id);
     int result = pf_find_binary(find, target->path, id, bytes, &target->found);
     const char *paths[] = {target->path, target->found.debug_path};
+    const struct pf_debug_opening opening = {.allocator = target->allocator, .with_variables = true};
     for (size_t i = 0; result == 0 && i < PF_COUNT(paths) && paths[i] && !target->units; i++) {
         const struct pf_debug *debug = &target->debug.file.debug;
         pf_debug_module_close(&target->debug);
-        if (pf_debug_module_open(&target->debug, paths[i], target->found.alternate_path, target->allocator, NULL) ==
-                0 &&
+        if (pf_debug_module_open(&target->debug, paths[i], target->found.alternate_path, &opening, NULL) == 0 &&
             debug->sections[PF_DEBUG_INFO].bytes)
             target->units = pf_arena_new(&target->arena, (debug->info_count + 1) * sizeof(*target->units));
     }
