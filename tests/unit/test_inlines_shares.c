@@ -29,15 +29,20 @@ static int open_directory(void **state)
     return 0;
 }
 
-/* Returns false when the machine has no compiler, or one without these options. */
-static bool compile(const char *options)
+/* Returns false when the machine has no such compiler, or one without these options. */
+static bool compile_by(const char *compiler, const char *options)
 {
     char commands[400];
     snprintf(commands, sizeof(commands),
-             "for i in 0 1 2 3; do c++ -O1 -g %s -DUNIT=$i -DNAME=f$i -DNAME_2=g$i -c a.cc -o a$i.o || exit 1; done;"
-             "c++ -O1 -g %s a[0-3].o -o a.out",
-             options, options);
+             "for i in 0 1 2 3; do %s -O1 -g %s -DUNIT=$i -DNAME=f$i -DNAME_2=g$i -c a.cc -o a$i.o || exit 1; done;"
+             "%s -O1 -g %s a[0-3].o -o a.out",
+             compiler, options, compiler, options);
     return made_run(commands);
+}
+
+static bool compile(const char *options)
+{
+    return compile_by("c++", options);
 }
 
 static bool is_same(const struct pf_inlines *a, const struct pf_inlines *b)
@@ -74,6 +79,16 @@ static void test_compiled(void **state)
                                           "-gz"};
     for (size_t i = 0; i < PF_COUNT(options); i++)
         if (compile(options[i]))
+            compare(made_path("a.out"), NULL);
+}
+
+/* It does not state where siblings are. */
+static void test_clang(void **state)
+{
+    (void)state;
+    static const char *const options[] = {"", "-gdwarf-4 -fdebug-types-section", "-gdwarf-5 -gsplit-dwarf"};
+    for (size_t i = 0; i < PF_COUNT(options); i++)
+        if (compile_by("clang++", options[i]))
             compare(made_path("a.out"), NULL);
 }
 
@@ -238,9 +253,9 @@ static void test_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_compiled), cmocka_unit_test(test_package), cmocka_unit_test(test_dwz),
-        cmocka_unit_test(test_real),     cmocka_unit_test(test_steps),   cmocka_unit_test(test_damaged),
-        cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_compiled), cmocka_unit_test(test_clang),  cmocka_unit_test(test_package),
+        cmocka_unit_test(test_dwz),      cmocka_unit_test(test_real),   cmocka_unit_test(test_steps),
+        cmocka_unit_test(test_damaged),  cmocka_unit_test(test_memory),
     };
     return cmocka_run_group_tests(tests, open_directory, made_directory_close);
 }

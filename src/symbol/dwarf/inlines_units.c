@@ -282,15 +282,13 @@ static bool read_functions(struct pf_unit_reader *r, struct pf_unit *unit, const
 const uint8_t *pf_unit_cut(struct pf_unit *unit, const uint8_t *from, uint64_t bytes)
 {
     struct pf_die die;
-    if (!pf_unit_top(unit, &die))
+    const uint8_t *start = from ? from : unit->first;
+    if (!pf_die_at(unit, start, &die) || (!from && !pf_die_child(&die, &die)))
         return NULL;
-    const uint8_t *start = from ? from : die.at, *at = from ? from : pf_die_end(&die);
-    while (at && at < unit->end && *at && pf_die_at(unit, at, &die)) {
-        if ((uint64_t)(at - start) >= bytes)
-            return at;
-        at = pf_die_has_children(&die) ? pf_die_after_children(&die) : pf_die_end(&die);
-    }
-    return NULL;
+    while ((uint64_t)(die.at - start) < bytes)
+        if (!pf_die_sibling(&die, &die))
+            return NULL;
+    return die.at;
 }
 
 /* ---- units ---------------------------------------------------------------------------------------------------- */

@@ -57,7 +57,10 @@ struct pf_unit_part {
     const uint8_t *from; /* the first one; NULL: of the unit */
     const uint8_t *to;   /* the one after the last; NULL: none is left */
 };
-/* The first child so many bytes after `from`; NULL: none is, or it cannot be found without reading those before. */
+/*
+ * The first child so many bytes after `from`; NULL: none is. All entries before it are skipped one by one where the compiler
+ * has not stated their siblings. One thread at a time.
+ */
 const uint8_t *pf_unit_cut(struct pf_unit *unit, const uint8_t *from, uint64_t bytes);
 /*
  * True: the parts up to this one, one after the other, are what one reading would find. False: the unit is damaged,
