@@ -3,6 +3,7 @@
 #include "made_folder.h"
 #include "symbol/dwarf/debug_module.h"
 #include "symbol/dwarf/inlines_units.h"
+#include "symbol/dwarf/names.h"
 
 /* Functions that all units have, some that one has, and inlined ones at several depths. */
 static const char source[] =
@@ -74,6 +75,7 @@ static void test_compiled(void **state)
                                           "-gdwarf-2",
                                           "-gdwarf-4 -fdebug-types-section",
                                           "-gdwarf-5 -gsplit-dwarf",
+                                          "-gdwarf-5 -gsplit-dwarf -fdebug-types-section",
                                           "-ffunction-sections -Wl,--gc-sections",
                                           "-flto",
                                           "-gz"};
@@ -122,6 +124,58 @@ static void test_real(void **state)
         skip();
     pf_inlines_close(inlines);
     compare(request.path, NULL);
+}
+
+/* How many references of a unit to units of types lead to one, of all. */
+static size_t count_types(struct pf_unit *unit, size_t *stated)
+{
+    struct pf_attribute attribute;
+    struct pf_die die, type;
+    size_t found = 0;
+    if (!pf_unit_top(unit, &die) || !pf_die_child(&die, &die))
+        return 0;
+    do {
+        struct pf_attributes attributes = pf_die_attributes(&die);
+        while (pf_next_attribute(&attributes, &attribute))
+            if (attribute.form == DW_FORM_ref_sig8) {
+                ++*stated;
+                found += pf_attribute_die(&attribute, &type) && pf_die_tag(&type) == DW_TAG_structure_type;
+            }
+    } while (pf_die_sibling(&die, &die));
+    return found;
+}
+
+static void check_split_types(void)
+{
+    const struct pf_debug_opening opening = {.allocator = pf_allocator_or_default(NULL), .with_variables = true};
+    struct pf_debug_module module;
+    size_t found = 0, stated = 0;
+    assert_int_equal(pf_debug_module_open(&module, made_path("a.out"), NULL, &opening, NULL), 0);
+    for (size_t i = 0; i < module.file.debug.unit_count; i++)
+        found += count_types(pf_debug_module_unit(&module, &module.file.debug.units[i]), &stated);
+    assert_true(stated);
+    assert_int_equal(found, stated);
+    pf_debug_module_close(&module);
+}
+
+/* Each type is in a section of its own. */
+static void test_split_types(void **state)
+{
+    (void)state;
+    static const char source_of_types[] = "struct one { int x; };\n"
+                                          "struct two { long z; };\n"
+                                          "struct three { short w; };\n"
+                                          "int NAME(one *a, two *b, three *c) { return a->x + (int)b->z + c->w; }\n"
+                                          "#if UNIT == 0\n"
+                                          "int main() { return NAME(nullptr, nullptr, nullptr); }\n"
+                                          "#endif\n";
+    static const char *const options[] = {"-gdwarf-4 -gsplit-dwarf -fdebug-types-section",
+                                          "-gdwarf-5 -gsplit-dwarf -fdebug-types-section"};
+    made_file("a.cc", source_of_types, sizeof(source_of_types) - 1);
+    for (size_t i = 0; i < PF_COUNT(options); i++)
+        if (compile(options[i]))
+            check_split_types();
+    made_file("a.cc", source, sizeof(source) - 1);
 }
 
 /* ---- limits ------------------------------------------------------------------------------------------------------ */
@@ -244,7 +298,7 @@ static void check_memory(void)
 static void test_memory(void **state)
 {
     (void)state;
-    static const char *const options[] = {"", "-gz"};
+    static const char *const options[] = {"", "-gz", "-gdwarf-5 -gsplit-dwarf -fdebug-types-section"};
     for (size_t i = 0; i < PF_COUNT(options); i++)
         if (compile(options[i]))
             check_memory();
@@ -253,9 +307,9 @@ static void test_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_compiled), cmocka_unit_test(test_clang),  cmocka_unit_test(test_package),
-        cmocka_unit_test(test_dwz),      cmocka_unit_test(test_real),   cmocka_unit_test(test_steps),
-        cmocka_unit_test(test_damaged),  cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_compiled), cmocka_unit_test(test_clang),       cmocka_unit_test(test_package),
+        cmocka_unit_test(test_dwz),      cmocka_unit_test(test_split_types), cmocka_unit_test(test_real),
+        cmocka_unit_test(test_steps),    cmocka_unit_test(test_damaged),     cmocka_unit_test(test_memory),
     };
     return cmocka_run_group_tests(tests, open_directory, made_directory_close);
 }

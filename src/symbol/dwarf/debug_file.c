@@ -84,7 +84,18 @@ static void inflate_sections(const struct pf_debug_file *file, const struct pf_d
     pf_work_parts_do(&(struct pf_work_parts){inflate_first, &firsts, count, opening->threads}, opening->allocator);
 }
 
-static void take_sections(struct pf_debug_file *file, const struct pf_debug_opening *opening)
+/* False: out of memory. */
+static bool add_other(struct pf_debug_file *file, const struct pf_elf_section *section, unsigned kind,
+                      const struct pf_debug_opening *opening)
+{
+    const struct pf_unit_section other = {contents_of(&file->elf, section), kind == PF_DEBUG_TYPES};
+    const bool done = PF_APPEND(opening->allocator, file->others, file->debug.other_count, file->other_capacity, other);
+    file->debug.others = file->others;
+    return done;
+}
+
+/* Of files that are not split the linker has joined the sections of a kind. False: out of memory. */
+static bool take_sections(struct pf_debug_file *file, const struct pf_debug_opening *opening)
 {
     inflate_sections(file, opening);
     for (size_t i = 1; i < file->elf.section_count; i++) {
@@ -94,7 +105,10 @@ static void take_sections(struct pf_debug_file *file, const struct pf_debug_open
             file->index = contents_of(&file->elf, section);
         if (kind < PF_DEBUG_SECTIONS && !file->debug.sections[kind].data)
             file->debug.sections[kind] = contents_of(&file->elf, section);
+        else if (kind <= PF_DEBUG_TYPES && file->debug.is_split && !add_other(file, section, kind, opening))
+            return false;
     }
+    return true;
 }
 
 int pf_debug_file_open(struct pf_debug_file *file, const char *path, bool is_split,
@@ -106,8 +120,8 @@ int pf_debug_file_open(struct pf_debug_file *file, const char *path, bool is_spl
     file->is_open = true;
     file->debug.is_split = is_split;
     file->debug.swap = file->elf.swap;
-    take_sections(file, opening);
-    return pf_elf_check(&file->elf, 0) == 0 && (is_split || pf_debug_open(&file->debug, opening->allocator))
+    return take_sections(file, opening) && pf_elf_check(&file->elf, 0) == 0 &&
+                   (is_split || pf_debug_open(&file->debug, opening->allocator))
                ? 0
                : pf_fail_memory(error, path);
 }
@@ -116,6 +130,7 @@ void pf_debug_file_close(struct pf_debug_file *file)
 {
     if (!file->is_open)
         return;
+    pf_free(file->elf.allocator, file->others, file->other_capacity * sizeof(*file->others));
     pf_debug_close(&file->debug);
     pf_elf_close(&file->elf);
     *file = (struct pf_debug_file){0};

@@ -19,6 +19,8 @@ struct pf_debug_file {
     bool is_open;
     struct pf_elf elf;
     struct pf_debug debug;
+    struct pf_unit_section *others; /* those of debug */
+    size_t other_capacity;
     struct pf_section index; /* .debug_cu_index of a package */
 };
 

@@ -533,10 +533,10 @@ static bool take_unit(struct pf_debug *debug, struct pf_cursor *c, bool is_type,
            (unit->address_bytes == 4 || unit->address_bytes == 8);
 }
 
-static bool find_units(struct pf_debug *debug, unsigned section, bool is_type)
+static bool find_units(struct pf_debug *debug, const struct pf_section *section, bool is_type)
 {
     struct pf_unit unit;
-    struct pf_cursor c = pf_cursor_make(debug->sections[section].data, debug->sections[section].bytes, 0, debug->swap);
+    struct pf_cursor c = pf_cursor_make(section->data, section->bytes, 0, debug->swap);
     while (pf_cursor_left(&c) && take_unit(debug, &c, is_type, &unit))
         if (!PF_APPEND(debug->allocator, debug->units, debug->unit_count, debug->unit_capacity, unit))
             return false;
@@ -549,11 +549,15 @@ bool pf_debug_open(struct pf_debug *debug, const struct perfile_allocator *alloc
     debug->abbreviations_left = debug->sections[PF_DEBUG_ABBREV].bytes / 2;
     for (unsigned i = 0; i < PF_DEBUG_SECTIONS; i++)
         debug->steps_left += 64 * (uint64_t)debug->sections[i].bytes;
+    for (size_t i = 0; i < debug->other_count; i++)
+        debug->steps_left += 64 * (uint64_t)debug->others[i].section.bytes;
     pf_map_open(&debug->type_units, allocator);
     pf_map_open(&debug->set_numbers, allocator);
-    bool done = find_units(debug, PF_DEBUG_INFO, false);
+    bool done = find_units(debug, &debug->sections[PF_DEBUG_INFO], false);
     debug->info_count = debug->unit_count;
-    done = done && find_units(debug, PF_DEBUG_TYPES, true);
+    done = done && find_units(debug, &debug->sections[PF_DEBUG_TYPES], true);
+    for (size_t i = 0; i < debug->other_count && done; i++)
+        done = find_units(debug, &debug->others[i].section, debug->others[i].is_types);
     debug->failed = !done;
     return done;
 }

@@ -47,14 +47,22 @@ struct pf_unit {
     const struct pf_unit *skeleton; /* NULL: it is not split */
 };
 
+/* A further .debug_info or .debug_types: in files of split DWARF each type may be in a section of its own. */
+struct pf_unit_section {
+    struct pf_section section;
+    bool is_types;
+};
+
 /* The debug info of one file, or of one unit of a package. */
 struct pf_debug {
     const struct perfile_allocator *allocator;
     struct pf_section sections[PF_DEBUG_SECTIONS];
+    const struct pf_unit_section *others;
+    size_t other_count;
     bool swap, is_split;
     struct pf_debug *alternate; /* the dwz file; NULL: none */
     bool failed;                /* out of memory; sticky */
-    struct pf_unit *units;      /* those of .debug_info, then those of .debug_types */
+    struct pf_unit *units;      /* those of .debug_info, then those of .debug_types and of the other sections */
     size_t unit_count, unit_capacity, info_count;
     struct pf_map type_units; /* id -> number of the unit */
     bool has_type_units;      /* the map is filled */
