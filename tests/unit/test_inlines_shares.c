@@ -158,7 +158,7 @@ static void check_split_types(void)
     pf_debug_module_close(&module);
 }
 
-/* Each type is in a section of its own. */
+/* Each type is in a section of its own, and in packages a unit of its own. */
 static void test_split_types(void **state)
 {
     (void)state;
@@ -175,6 +175,12 @@ static void test_split_types(void **state)
     for (size_t i = 0; i < PF_COUNT(options); i++)
         if (compile(options[i]))
             check_split_types();
+    if (compile(options[0]) && made_run("timeout 10 dwp -e a.out -o a.out.dwp && rm *.dwo"))
+        check_split_types();
+    for (size_t i = 0; i < PF_COUNT(options); i++)
+        if (compile_by("clang++", options[i]) && made_run("llvm-dwp -e a.out -o a.out.dwp && rm *.dwo"))
+            check_split_types();
+    unlink(made_path("a.out.dwp"));
     made_file("a.cc", source, sizeof(source) - 1);
 }
 

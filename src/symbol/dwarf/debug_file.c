@@ -103,6 +103,8 @@ static bool take_sections(struct pf_debug_file *file, const struct pf_debug_open
         const unsigned kind = kind_of(section, file, opening);
         if (file->debug.is_split && strcmp(section->name, ".debug_cu_index") == 0 && !file->index.data)
             file->index = contents_of(&file->elf, section);
+        if (file->debug.is_split && strcmp(section->name, ".debug_tu_index") == 0 && !file->type_index.data)
+            file->type_index = contents_of(&file->elf, section);
         if (kind < PF_DEBUG_SECTIONS && !file->debug.sections[kind].data)
             file->debug.sections[kind] = contents_of(&file->elf, section);
         else if (kind <= PF_DEBUG_TYPES && file->debug.is_split && !add_other(file, section, kind, opening))
@@ -126,10 +128,23 @@ int pf_debug_file_open(struct pf_debug_file *file, const char *path, bool is_spl
                : pf_fail_memory(error, path);
 }
 
+static void close_types(struct pf_debug_file *file)
+{
+    const struct perfile_allocator *allocator = file->elf.allocator;
+    for (size_t i = 0; i < file->type_count; i++) {
+        pf_debug_close(file->types[i]);
+        pf_free(allocator, file->types[i], sizeof(*file->types[i]));
+    }
+    pf_free(allocator, file->types, file->type_capacity * sizeof(struct pf_debug *));
+    if (file->debug.find_type)
+        pf_map_close(&file->type_numbers);
+}
+
 void pf_debug_file_close(struct pf_debug_file *file)
 {
     if (!file->is_open)
         return;
+    close_types(file);
     pf_free(file->elf.allocator, file->others, file->other_capacity * sizeof(*file->others));
     pf_debug_close(&file->debug);
     pf_elf_close(&file->elf);
@@ -167,12 +182,12 @@ struct package_index {
     uint32_t columns, units, slots;
 };
 
-static bool take_index(const struct pf_debug_file *file, struct package_index *index)
+static bool take_index(const struct pf_section *data, bool swap, struct package_index *index)
 {
-    struct pf_cursor c = pf_cursor_make(file->index.data, file->index.bytes, 0, file->debug.swap);
+    struct pf_cursor c = pf_cursor_make(data->data, data->bytes, 0, swap);
     struct pf_cursor short_version = c;
     const uint32_t version = pf_cursor_u32(&c);
-    *index = (struct package_index){.data = file->index, .swap = file->debug.swap};
+    *index = (struct package_index){.data = *data, .swap = swap};
     index->is_5 = pf_cursor_u16(&short_version) == 5;
     index->columns = pf_cursor_u32(&c);
     index->units = pf_cursor_u32(&c);
@@ -187,17 +202,6 @@ static bool take_index(const struct pf_debug_file *file, struct package_index *i
 bool pf_package_name(char name[4096], const char *path)
 {
     return snprintf(name, 4096, "%s.dwp", path) < 4096;
-}
-
-void pf_package_open(struct pf_debug_file *package, const char *path, const struct pf_debug_opening *opening)
-{
-    char name[4096];
-    struct package_index index;
-    *package = (struct pf_debug_file){0};
-    if (!pf_package_name(name, path))
-        return;
-    if (pf_debug_file_open(package, name, true, opening, NULL) < 0 || !take_index(package, &index))
-        pf_debug_file_close(package);
 }
 
 /* The row of the unit in the tables, from 1; 0: it is not in the package. */
@@ -245,22 +249,76 @@ static struct pf_unit *unit_of(struct pf_debug *debug, uint64_t id, bool is_only
     return NULL;
 }
 
-struct pf_unit *pf_package_unit(const struct pf_debug_file *package, const struct pf_unit *skeleton,
-                                struct pf_debug *part)
+/* The sections of one unit. False: it is not in the package, or out of memory. */
+static bool open_part(const struct pf_debug_file *package, const struct pf_section *data, uint64_t id,
+                      const struct perfile_allocator *allocator, struct pf_debug *part)
 {
     struct package_index index;
-    *part = (struct pf_debug){.swap = package->debug.swap, .is_split = true};
-    const uint32_t row = take_index(package, &index) ? find_row(&index, skeleton->id) : 0;
+    *part = (struct pf_debug){.swap = package->debug.swap,
+                              .is_split = true,
+                              .find_type = package->debug.find_type,
+                              .types = package->debug.types};
+    const uint32_t row = take_index(data, package->debug.swap, &index) ? find_row(&index, id) : 0;
     for (unsigned i = 0; row && i < PF_DEBUG_SECTIONS; i++) {
         const uint32_t column = index.is_5 ? kinds[i].column_5 : kinds[i].column_2;
         const struct pf_section section = package->debug.sections[i];
         part->sections[i] = column && section.data ? part_of(&index, row, column, section) : section;
     }
+    return row && pf_debug_open(part, allocator);
+}
+
+struct pf_unit *pf_package_unit(const struct pf_debug_file *package, const struct pf_unit *skeleton,
+                                struct pf_debug *part)
+{
+    const struct perfile_allocator *allocator = skeleton->debug->allocator;
     struct pf_unit *unit =
-        row && pf_debug_open(part, skeleton->debug->allocator) ? unit_of(part, skeleton->id, true) : NULL;
+        open_part(package, &package->index, skeleton->id, allocator, part) ? unit_of(part, skeleton->id, true) : NULL;
     if (unit)
         pf_unit_attach(unit, skeleton);
     return unit;
+}
+
+/* A part that has no such unit stays, so that it is not looked for again. NULL: out of memory. */
+static struct pf_debug *add_type(struct pf_debug_file *package, uint64_t id)
+{
+    const struct perfile_allocator *allocator = package->elf.allocator;
+    struct pf_debug *part = pf_new(allocator, sizeof(*part));
+    if (!part || !PF_APPEND(allocator, package->types, package->type_count, package->type_capacity, part)) {
+        pf_free(allocator, part, sizeof(*part));
+        return NULL;
+    }
+    (void)open_part(package, &package->type_index, id, allocator, part);
+    return pf_map_put(&package->type_numbers, id, package->type_count - 1) ? part : NULL;
+}
+
+static struct pf_unit *find_type(void *types, uint64_t id)
+{
+    struct pf_debug_file *package = types;
+    uint64_t number;
+    struct pf_debug *part =
+        pf_map_get(&package->type_numbers, id, &number) ? package->types[number] : add_type(package, id);
+    package->debug.failed = package->debug.failed || !part || part->failed;
+    for (size_t i = 0; part && i < part->unit_count; i++)
+        if (part->units[i].id == id && part->units[i].type_offset)
+            return &part->units[i];
+    return NULL;
+}
+
+void pf_package_open(struct pf_debug_file *package, const char *path, const struct pf_debug_opening *opening)
+{
+    char name[4096];
+    struct package_index index;
+    *package = (struct pf_debug_file){0};
+    if (!pf_package_name(name, path))
+        return;
+    if (pf_debug_file_open(package, name, true, opening, NULL) < 0 ||
+        !take_index(&package->index, package->debug.swap, &index))
+        pf_debug_file_close(package);
+    if (!opening->with_variables || !package->type_index.data)
+        return;
+    pf_map_open(&package->type_numbers, package->elf.allocator);
+    package->debug.find_type = find_type;
+    package->debug.types = package;
 }
 
 /* ---- files of split DWARF --------------------------------------------------------------------------------------- */

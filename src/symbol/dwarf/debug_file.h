@@ -21,7 +21,10 @@ struct pf_debug_file {
     struct pf_debug debug;
     struct pf_unit_section *others; /* those of debug */
     size_t other_capacity;
-    struct pf_section index; /* .debug_cu_index of a package */
+    struct pf_section index, type_index; /* .debug_cu_index and .debug_tu_index of a package */
+    struct pf_debug **types;             /* the parts of a package that references have led to */
+    size_t type_count, type_capacity;
+    struct pf_map type_numbers; /* id -> number of the part */
 };
 
 /*

@@ -800,8 +800,10 @@ static bool die_of_type(struct pf_debug *debug, uint64_t id, struct pf_die *die)
     uint64_t number;
     if (!debug->has_type_units)
         find_type_units(debug);
-    return pf_map_get(&debug->type_units, id, &number) &&
-           die_at_offset(&debug->units[number], debug->units[number].type_offset, die);
+    struct pf_unit *unit = pf_map_get(&debug->type_units, id, &number) ? &debug->units[number]
+                           : debug->find_type                          ? debug->find_type(debug->types, id)
+                                                                       : NULL;
+    return unit && die_at_offset(unit, unit->type_offset, die);
 }
 
 bool pf_attribute_die(const struct pf_attribute *attribute, struct pf_die *die)

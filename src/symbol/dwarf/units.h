@@ -66,6 +66,9 @@ struct pf_debug {
     size_t unit_count, unit_capacity, info_count;
     struct pf_map type_units; /* id -> number of the unit */
     bool has_type_units;      /* the map is filled */
+    /* In packages they are elsewhere. Returns NULL when the type is not there, either; the pointer itself: there is nothing else. */
+    struct pf_unit *(*find_type)(void *types, uint64_t id);
+    void *types;
     struct pf_abbreviations **sets;
     size_t set_count, set_capacity;
     struct pf_map set_numbers;
