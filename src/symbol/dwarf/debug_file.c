@@ -278,6 +278,12 @@ struct pf_unit *pf_package_unit(const struct pf_debug_file *package, const struc
     return unit;
 }
 
+static uint64_t bytes_of_units(const struct pf_debug *part)
+{
+    const struct pf_section *sections = part->sections;
+    return (uint64_t)sections[PF_DEBUG_INFO].bytes + sections[PF_DEBUG_TYPES].bytes + sections[PF_DEBUG_ABBREV].bytes;
+}
+
 /* A part that has no such unit stays, so that it is not looked for again. NULL: out of memory. */
 static struct pf_debug *add_type(struct pf_debug_file *package, uint64_t id)
 {
@@ -287,7 +293,9 @@ static struct pf_debug *add_type(struct pf_debug_file *package, uint64_t id)
         pf_free(allocator, part, sizeof(*part));
         return NULL;
     }
-    (void)open_part(package, &package->type_index, id, allocator, part);
+    if (package->type_bytes_left)
+        (void)open_part(package, &package->type_index, id, allocator, part);
+    package->type_bytes_left -= pf_min(package->type_bytes_left, bytes_of_units(part));
     return pf_map_put(&package->type_numbers, id, package->type_count - 1) ? part : NULL;
 }
 
@@ -317,6 +325,7 @@ void pf_package_open(struct pf_debug_file *package, const char *path, const stru
     if (!opening->with_variables || !package->type_index.data)
         return;
     pf_map_open(&package->type_numbers, package->elf.allocator);
+    package->type_bytes_left = 8 * package->elf.file_bytes;
     package->debug.find_type = find_type;
     package->debug.types = package;
 }

@@ -24,6 +24,7 @@ struct pf_debug_file {
     struct pf_section index, type_index; /* .debug_cu_index and .debug_tu_index of a package */
     struct pf_debug **types;             /* the parts of a package that references have led to */
     size_t type_count, type_capacity;
+    uint64_t type_bytes_left;   /* which they may have: parts that overlap must not cost much */
     struct pf_map type_numbers; /* id -> number of the part */
 };
 
