@@ -66,7 +66,7 @@ struct pf_debug {
     size_t unit_count, unit_capacity, info_count;
     struct pf_map type_units; /* id -> number of the unit */
     bool has_type_units;      /* the map is filled */
-    /* In packages they are elsewhere. Returns NULL when the type is not there, either; the pointer itself: there is nothing else. */
+    /* Finds type units that a package has elsewhere; NULL without a package. Returns NULL when the package has none of that id. */
     struct pf_unit *(*find_type)(void *types, uint64_t id);
     void *types;
     struct pf_abbreviations **sets;
