@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* A binary, ELF or PE: its symbols, the rules by which its stacks are unwound, and its lines and inlined functions. */
+/* A binary, ELF or PE: its symbols, and the rules by which its stacks are unwound. fuzz_dwarf has its debug info. */
+#include "base/elf_names.h"
 #include "made.h"
-#include "symbol/dwarf/inlines.h"
 #include "symbol/table.h"
 #include "symbol/unwind/cfi_rules.h"
 #include "symbol/unwind/unwind.h"
@@ -61,77 +61,37 @@ static void unwind(struct pf_cfi *cfi, const char *arch, const uint64_t *address
         FUZZ_REQUIRE(unwound.count <= FRAMES);
 }
 
-static void read_rules(const char *path, const uint64_t *addresses, size_t count)
+/* As the machine that the header says; a byte of it that means nothing may choose another one. */
+static const char *arch_of(const uint8_t *data, size_t bytes)
 {
     static const char *const archs[] = {"x86_64", "aarch64", "armv7l", "s390x", "riscv64"};
+    return archs[bytes > EI_NIDENT ? data[EI_NIDENT - 1] % PF_COUNT(archs) : 0];
+}
+
+static void read_rules(const char *path, const char *arch, const uint64_t *addresses, size_t count)
+{
     struct pf_cfi *cfi;
     if (pf_cfi_open(path, NULL, pf_allocator_or_default(NULL), &cfi, NULL) < 0)
         return;
     for (size_t i = 0; i < count; i++)
         (void)pf_unwind_return_at(cfi, addresses[i]);
-    for (size_t i = 0; i < PF_COUNT(archs) && count; i++)
-        unwind(cfi, archs[i], addresses, count);
+    if (count)
+        unwind(cfi, arch, addresses, count);
     pf_cfi_close(cfi);
-}
-
-static void read_lines(const char *path, const uint64_t *addresses, size_t count)
-{
-    enum { FRAMES = 8 };
-    struct pf_source_frame frames[FRAMES];
-    struct pf_inlines *inlines;
-    if (pf_inlines_open(path, NULL, pf_allocator_or_default(NULL), &inlines, NULL) < 0)
-        return;
-    for (size_t i = 0; i < count; i++) {
-        size_t found = pf_inlines_find(inlines, addresses[i], frames, FRAMES);
-        for (size_t k = 0; k < found && k < FRAMES; k++) {
-            fuzz_touch_text(frames[k].function);
-            fuzz_touch_text(frames[k].file);
-        }
-        (void)pf_inlines_any(inlines, addresses[i]);
-    }
-    pf_inlines_close(inlines);
-}
-
-static void read_details(const char *path, const uint64_t *addresses, size_t count)
-{
-    enum { FRAMES = 8 };
-    struct pf_counted_frame frames[FRAMES];
-    const struct pf_wanted_range wanted = {count ? addresses[count - 1] : 0, UINT64_MAX};
-    const struct pf_inlines_request request = {.path = path, .detailed = true, .wanted = &wanted, .wanted_count = 1};
-    struct pf_function_range range;
-    struct pf_inlines *inlines;
-    uint64_t end;
-    if (pf_inlines_read(&request, pf_allocator_or_default(NULL), &inlines, NULL) < 0)
-        return;
-    for (size_t at = 0; pf_inlines_next_range(inlines, &at, &range);) {
-        FUZZ_REQUIRE(range.low < range.high);
-        fuzz_touch_text(range.function);
-    }
-    for (size_t i = 0; i < count; i++) {
-        const size_t found = pf_inlines_count(inlines, addresses[i], frames, FRAMES, &end);
-        FUZZ_REQUIRE(found <= FRAMES && end > addresses[i]);
-        for (size_t k = 0; k < found; k++)
-            fuzz_touch_text(frames[k].function);
-    }
-    pf_inlines_close(inlines);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 {
     struct pf_symbol_table *table;
     uint64_t addresses[ADDRESSES] = {0};
-    char path[64];
-    int fd = fuzz_memory_file(data, bytes, path);
+    const char *path = fuzz_memory_file(data, bytes);
     size_t count = 1;
     if (pf_symbol_table_from_elf(path, path, pf_allocator_or_default(NULL), &table, NULL) == 0) {
         count = find_addresses(table, addresses);
         touch_symbols(table, addresses, count);
         pf_symbol_table_close(table);
     }
-    read_rules(path, addresses, count);
-    read_lines(path, addresses, count);
-    read_details(path, addresses, count);
-    close(fd);
+    read_rules(path, arch_of(data, bytes), addresses, count);
     if (pf_symbol_table_from_pe_image(data, bytes, pf_allocator_or_default(NULL), &table, NULL) == 0) {
         touch_symbols(table, addresses, find_addresses(table, addresses));
         pf_symbol_table_close(table);

@@ -54,17 +54,14 @@ static void touch_table(struct pf_go_table *table)
 
 static void read_file(const uint8_t *data, size_t bytes)
 {
-    char path[64];
     struct pf_elf elf;
     struct pf_go_elf go;
-    const int fd = fuzz_memory_file(data, bytes, path);
-    if (pf_elf_open(&elf, path, pf_allocator_or_default(NULL), NULL) == 0) {
+    if (pf_elf_open(&elf, fuzz_memory_file(data, bytes), pf_allocator_or_default(NULL), NULL) == 0) {
         if (pf_go_elf_open(&go, &elf) == 0)
             touch_table(&go.table);
         pf_go_elf_close(&go);
         pf_elf_close(&elf);
     }
-    close(fd);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)

@@ -113,13 +113,11 @@ static void take_binary(const uint8_t *data, size_t bytes)
 {
     static uint64_t words[WORDS];
     struct perfile_reader *reader;
-    char path[64];
-    const int fd = fuzz_memory_file(data, bytes, path);
+    const char *path = fuzz_memory_file(data, bytes);
     const size_t recording_bytes = make_recording(words, strrchr(path, '/'), bytes);
     FUZZ_REQUIRE(perfile_open_memory(words, recording_bytes, NULL, &reader, NULL) == 0);
     make_profiles(reader, path);
     perfile_close(reader);
-    close(fd);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)

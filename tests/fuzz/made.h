@@ -10,13 +10,16 @@
 
 #include "fuzz.h"
 
-/* A file in memory that has the input, and its path; to be closed. */
-static inline int fuzz_memory_file(const void *data, size_t bytes, char path[64])
+/* The path of the one file in memory that has the input until the next one is written. */
+static inline const char *fuzz_memory_file(const void *data, size_t bytes)
 {
-    int fd = memfd_create("fuzz", MFD_CLOEXEC);
-    FUZZ_REQUIRE(fd >= 0 && write(fd, data, bytes) == (ssize_t)bytes);
-    snprintf(path, 64, "/proc/self/fd/%d", fd);
-    return fd;
+    static char path[64];
+    static int fd = -1;
+    if (fd < 0)
+        fd = memfd_create("fuzz", MFD_CLOEXEC);
+    FUZZ_REQUIRE(fd >= 0 && ftruncate(fd, (off_t)bytes) == 0 && pwrite(fd, data, bytes, 0) == (ssize_t)bytes);
+    snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+    return path;
 }
 
 /* A folder of this process, which its end removes; for what is not looked for below /proc. */
