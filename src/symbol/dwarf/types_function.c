@@ -75,7 +75,7 @@ struct piece {
 };
 
 /* False: it is nowhere that accesses can show. */
-static bool read_location(const struct reading *r, const struct pf_unit *unit, const struct piece *piece,
+static bool find_location(const struct reading *r, const struct pf_unit *unit, const struct piece *piece,
                           struct pf_types_variable *variable)
 {
     const struct pf_operation *first = &piece->operations[0];
@@ -101,6 +101,14 @@ static bool read_location(const struct reading *r, const struct pf_unit *unit, c
         return true;
     }
     return false;
+}
+
+static bool read_location(const struct reading *r, const struct pf_unit *unit, const struct piece *piece,
+                          struct pf_types_variable *variable)
+{
+    return find_location(r, unit, piece, variable) &&
+           (variable->holder == PF_HELD_AT_ADDRESS ||
+            (variable->offset >= -PF_TYPES_BYTES_MAX && variable->offset <= PF_TYPES_BYTES_MAX));
 }
 
 /* The operations up to DW_OP_piece, which is left in *last, or to the end. */

@@ -45,7 +45,7 @@ static const struct pf_type_node *node_of(struct pf_types *types, const struct p
     const uint8_t kind = kind_of(pf_die_tag(&real));
     struct pf_type_node made = {
         .named = *named, .real = real, .public = {.name = "", .kind = kind, .is_described = true}};
-    if (kind == PF_TYPE_OTHER || !pf_die_bytes(&real, &made.public.bytes))
+    if (kind == PF_TYPE_OTHER || !pf_die_bytes(&real, &made.public.bytes) || made.public.bytes > PF_TYPES_BYTES_MAX)
         made.public.bytes = 0;
     struct pf_type_node *node = pf_arena_new(&types->arena, sizeof(*node));
     if (!node || !pf_map_put(&types->nodes, (uintptr_t)named->at, (uintptr_t)node))

@@ -10,6 +10,8 @@
 #include "symbol/dwarf/types.h"
 
 enum { PF_SCOPE_DEPTH_MAX = 256 };
+/* Of sizes and offsets: more than memory has, and so little that sums do not overflow. What is above is not known. */
+#define PF_TYPES_BYTES_MAX (INT64_C(1) << 48)
 
 struct pf_type_node {
     struct pf_type public;
