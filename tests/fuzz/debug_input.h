@@ -36,6 +36,14 @@ static inline const char *debug_input_write(const uint8_t *data, size_t bytes)
 }
 
 /* What is done with the input: a byte of the header that means nothing says so. Mutants of an input thus keep it. */
+enum {
+    DEBUG_INPUT_ALTERNATE = 1, /* it is the file of dwz, too */
+    DEBUG_INPUT_DETAILED = 2,
+    DEBUG_INPUT_WANTED = 4, /* a part of the addresses */
+    DEBUG_INPUT_NO_ENTRIES = 8,
+    DEBUG_INPUT_NO_USES = 16,
+};
+
 static inline unsigned debug_input_choice(const uint8_t *data, size_t bytes)
 {
     return bytes > EI_NIDENT ? data[EI_NIDENT - 1] : 0;

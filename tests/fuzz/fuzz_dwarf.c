@@ -69,13 +69,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 {
     const char *path = debug_input_write(data, bytes);
     const unsigned choice = debug_input_choice(data, bytes);
-    const uint64_t chance = fuzz_chance_of(data, bytes);
+    const uint64_t chance = fuzz_chance_of(data + bytes / 2, pf_min(bytes / 2, (size_t)64));
     const struct pf_wanted_range wanted = {chance >> 52, UINT64_MAX};
     const struct pf_inlines_request request = {.path = path,
-                                               .alternate_path = choice & 1 ? NULL : path,
-                                               .detailed = choice & 2,
+                                               .alternate_path = choice & DEBUG_INPUT_ALTERNATE ? path : NULL,
+                                               .detailed = choice & DEBUG_INPUT_DETAILED,
                                                .wanted = &wanted,
-                                               .wanted_count = choice & 4 ? 1 : 0};
+                                               .wanted_count = choice & DEBUG_INPUT_WANTED ? 1 : 0};
     struct pf_inlines *inlines;
     const int code = pf_inlines_read(&request, NULL, &inlines, NULL);
     FUZZ_REQUIRE((code == 0) == (inlines != NULL));

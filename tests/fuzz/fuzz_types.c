@@ -119,7 +119,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
     const struct perfile_allocator *allocator = pf_allocator_or_default(NULL);
     const char *path = debug_input_write(data, bytes);
     const unsigned choice = debug_input_choice(data, bytes);
-    const struct pf_types_files files = {path, choice & 1 ? NULL : path};
+    const struct pf_types_files files = {path, choice & DEBUG_INPUT_ALTERNATE ? path : NULL};
     const struct pf_types_symbols symbols = {.at = NULL};
     struct pf_types *types;
     if (!disassembler) {
@@ -128,9 +128,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
     }
     if (pf_types_open(&files, &symbols, disassembler, allocator, &types, NULL) < 0)
         return 0;
-    if (!(choice & 8))
+    if (!(choice & DEBUG_INPUT_NO_ENTRIES))
         take_units(types);
-    if (!(choice & 16))
+    if (!(choice & DEBUG_INPUT_NO_USES))
         take_functions(types);
     pf_types_close(types);
     return 0;
