@@ -182,6 +182,9 @@ struct package_index {
     uint32_t columns, units, slots;
 };
 
+/* Of valid packages; of others each unit must not cost what all of the index has. */
+enum { COLUMNS_MAX = 16, PROBES_MAX = 1024 };
+
 static bool take_index(const struct pf_section *data, bool swap, struct package_index *index)
 {
     struct pf_cursor c = pf_cursor_make(data->data, data->bytes, 0, swap);
@@ -196,7 +199,8 @@ static bool take_index(const struct pf_section *data, bool swap, struct package_
     pf_cursor_take_array(&c, index->slots, 12);
     pf_cursor_take_array(&c, index->columns, 4);
     pf_cursor_take_array(&c, table, 8);
-    return !c.failed && index->slots && !(index->slots & (index->slots - 1)) && (index->is_5 || version == 2);
+    return !c.failed && index->columns <= COLUMNS_MAX && index->slots && !(index->slots & (index->slots - 1)) &&
+           (index->is_5 || version == 2);
 }
 
 bool pf_package_name(char name[4096], const char *path)
@@ -209,7 +213,7 @@ static uint32_t find_row(const struct package_index *index, uint64_t id)
 {
     const uint8_t *ids = index->data.data + 16, *rows = ids + 8 * (size_t)index->slots;
     uint32_t mask = index->slots - 1, slot = (uint32_t)id & mask, step = ((uint32_t)(id >> 32) & mask) | 1;
-    for (uint32_t i = 0; i < index->slots; i++, slot = (slot + step) & mask) {
+    for (uint32_t i = 0; i < index->slots && i < PROBES_MAX; i++, slot = (slot + step) & mask) {
         uint32_t row = pf_load32(rows + 4 * (size_t)slot, index->swap);
         if (!row)
             return 0;
@@ -256,6 +260,7 @@ static bool open_part(const struct pf_debug_file *package, const struct pf_secti
     struct package_index index;
     *part = (struct pf_debug){.swap = package->debug.swap,
                               .is_split = true,
+                              .is_part = true,
                               .find_type = package->debug.find_type,
                               .types = package->debug.types};
     const uint32_t row = take_index(data, package->debug.swap, &index) ? find_row(&index, id) : 0;

@@ -64,10 +64,16 @@ uint32_t pf_builder_text(struct pf_inlines_builder *b, const char *text)
 {
     if (!text || !*text || b->failed)
         return 0;
-    size_t bytes = strlen(text) + 1;
-    uint64_t key = hash_of(text, bytes), at;
+    enum { PROBES_MAX = 64 }; /* no file has more texts of one hash but those made to be slow: they lose the text */
+    const size_t bytes = strnlen(text, PF_DEBUG_TEXT_MAX) + 1;
+    const uint64_t hash = hash_of(text, bytes);
+    uint64_t key = hash, at;
+    if (bytes > PF_DEBUG_TEXT_MAX)
+        return 0;
     for (; pf_map_get(&b->text_by_hash, key, &at); key++)
-        if (b->text_used - at >= bytes && memcmp(b->text + at, text, bytes) == 0)
+        if (key - hash == PROBES_MAX)
+            return 0;
+        else if (b->text_used - at >= bytes && memcmp(b->text + at, text, bytes) == 0)
             return (uint32_t)at;
     uint32_t offset = append_text(b, text, bytes);
     if (!pf_map_put(&b->text_by_hash, key, offset))

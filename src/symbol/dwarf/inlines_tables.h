@@ -174,9 +174,15 @@ void pf_builder_claim(struct pf_inlines_builder *builder, struct pf_claims *clai
 void pf_builder_sort_code(struct pf_inlines_builder *builder);
 bool pf_builder_is_code(const struct pf_inlines_builder *builder, uint64_t address);
 /* False: none is left of these steps. */
+static inline bool pf_take_steps(uint64_t *steps, uint64_t count)
+{
+    const bool is_left = *steps;
+    *steps -= pf_min(*steps, count);
+    return is_left;
+}
 static inline bool pf_take_step(uint64_t *steps)
 {
-    return *steps && (*steps)--;
+    return pf_take_steps(steps, 1);
 }
 /* False when the file has used up what it may cost. */
 static inline bool pf_builder_step(struct pf_inlines_builder *builder)
@@ -193,10 +199,14 @@ struct pf_section {
     size_t bytes;
 };
 
+/* Of a text with its NUL. A longer one is none: any number of entries may refer to it. */
+enum { PF_DEBUG_TEXT_MAX = 1 << 16 };
+
 /* The text at the offset; NULL when it does not end in the section. */
 static inline const char *pf_section_text(const struct pf_section *section, uint64_t offset)
 {
-    return offset < section->bytes && memchr(section->data + offset, 0, section->bytes - (size_t)offset)
+    const size_t left = offset < section->bytes ? section->bytes - (size_t)offset : 0;
+    return left && memchr(section->data + offset, 0, pf_min(left, (size_t)PF_DEBUG_TEXT_MAX))
                ? (const char *)section->data + offset
                : NULL;
 }

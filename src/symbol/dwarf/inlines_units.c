@@ -90,12 +90,16 @@ static struct declaration find_declaration(struct pf_unit_reader *r, const struc
     struct attributes a = *own;
     const char *plain = NULL, *linkage = NULL;
     uint64_t line = 0;
+    unsigned steps = 0;
     for (unsigned i = 0; i < LONGEST_CHAIN && (!linkage || (r->builder->detailed && !line)); i++) {
         linkage = linkage ? linkage : pf_attribute_text(&a.linkage);
         plain = plain ? plain : pf_attribute_text(&a.name);
         line = line ? line : number_of(&a.declared);
         struct pf_die next;
         if (!pf_attribute_die(a.origin.name ? &a.origin : &a.specification, &next))
+            break;
+        steps += pf_die_steps(&next);
+        if (steps > PF_CHAIN_STEPS_MAX)
             break;
         keep_attributes(&next, &a);
     }
@@ -237,7 +241,7 @@ static void walk_tree(struct walk *w)
     struct pf_unit_reader *r = w->reader;
     struct attributes attributes;
     bool more = true;
-    while (more && !r->builder->failed && pf_builder_step(r->builder)) {
+    while (more && !r->builder->failed && pf_take_steps(&r->builder->steps, pf_die_steps(&w->die))) {
         const uint32_t tag = pf_die_tag(&w->die);
         const bool is_inlined = tag == DW_TAG_inlined_subroutine;
         uint32_t node = r->enclosing[w->depth];
@@ -304,12 +308,15 @@ static void read_lines(struct pf_unit_reader *r, const struct pf_die *top, bool 
     pf_line_table_read(r->builder, r->units->sections, offset, r->unit, with_rows, &r->files);
 }
 
-/* The rest of a skeleton from the file that it names, or from the package; false when it is in neither. */
+/*
+ * The rest of a skeleton from the file that it names, or from the package; false when it is in neither. Each unit of that
+ * file is a step: it was looked for among them.
+ */
 static bool read_split(struct pf_unit_reader *r, struct pf_unit *skeleton)
 {
     struct pf_debug_split split;
     struct pf_unit *unit = pf_debug_split_open(&split, r->units->module, skeleton);
-    if (unit) {
+    if (unit && pf_take_steps(&r->builder->steps, unit->debug->unit_count)) {
         read_functions(r, unit, NULL, NULL);
         pf_map_clear(&r->declarations); /* its addresses are of memory that will be used again */
     }

@@ -185,19 +185,27 @@ static size_t members_of(struct pf_types *types, const struct pf_type *type, con
     return node->member_count;
 }
 
-/* Structures without data have one byte, which they share with what follows them: allocators and other base classes. */
-static bool is_empty(struct pf_types *types, const struct pf_type *type)
+/* What is inside of more structures than PF_DIE_CHAIN_MAX counts as data. */
+static bool is_empty_inside(struct pf_types *types, const struct pf_type *type, unsigned depth)
 {
     struct pf_type_node *node = (struct pf_type_node *)type;
     const struct pf_type_member *members = NULL;
     if (type->kind != PF_TYPE_RECORD || type->bytes != 1 || node->has_content)
         return type->kind == PF_TYPE_RECORD && node->is_empty;
+    if (depth == PF_DIE_CHAIN_MAX)
+        return false;
     node->has_content = true;
     const size_t count = members_of(types, type, &members);
     bool is_one = true;
     for (size_t i = 0; i < count && is_one; i++)
-        is_one = is_empty(types, members[i].type);
+        is_one = is_empty_inside(types, members[i].type, depth + 1);
     return node->is_empty = is_one;
+}
+
+/* Structures without data have one byte, which they share with what follows them: allocators and other base classes. */
+static bool is_empty(struct pf_types *types, const struct pf_type *type)
+{
+    return is_empty_inside(types, type, 0);
 }
 
 /* The first one that holds the offset; one with data, if there is any. NULL: none holds it. */

@@ -12,6 +12,7 @@ struct pf_abbreviation {
     const uint8_t *specifications;
     uint32_t tag;
     uint32_t bytes; /* of an entry, its code apart; VARIABLE: they depend on the entry */
+    uint16_t count; /* of its specifications */
     bool has_children, has_sibling;
 };
 #define VARIABLE UINT32_MAX
@@ -190,6 +191,7 @@ static void take_specifications(const struct pf_unit *unit, struct pf_cursor *c,
             (void)pf_cursor_leb(c, true);
         if (++count > SPECIFICATIONS_MAX)
             pf_cursor_fail(c, 0);
+        abbreviation->count = (uint16_t)count;
         abbreviation->has_sibling |= name == DW_AT_sibling;
         if (abbreviation->bytes < 1 << 20 && fixed_bytes(unit, form, &bytes))
             abbreviation->bytes += bytes;
@@ -345,6 +347,11 @@ uint32_t pf_die_tag(const struct pf_die *die)
     return die->abbreviation->tag;
 }
 
+unsigned pf_die_steps(const struct pf_die *die)
+{
+    return 1 + die->abbreviation->count / 4u;
+}
+
 bool pf_die_has_children(const struct pf_die *die)
 {
     return die->abbreviation->has_children;
@@ -419,7 +426,8 @@ bool pf_die_integrated(const struct pf_die *die, uint32_t name, struct pf_attrib
 {
     enum { LONGEST_CHAIN = 16 };
     struct pf_die at = *die;
-    for (unsigned i = 0; i < LONGEST_CHAIN; i++) {
+    unsigned steps = 0;
+    for (unsigned i = 0; i < LONGEST_CHAIN && steps < PF_CHAIN_STEPS_MAX; i++, steps += pf_die_steps(&at)) {
         struct pf_attribute origin = {.name = 0}, specification = origin;
         struct pf_attributes attributes = pf_die_attributes(&at);
         while (pf_next_attribute(&attributes, attribute)) {
@@ -483,7 +491,8 @@ bool pf_die_sibling(const struct pf_die *die, struct pf_die *sibling)
         next = next ? next : pf_die_end(&at);
         for (; depth && next && next < unit->end && *next == 0; next++)
             depth--;
-        if (!next || !pf_take_step(&unit->debug->steps_left) || !entry_at(unit, next, depth ? &at : sibling))
+        if (!next || !pf_take_steps(&unit->debug->steps_left, pf_die_steps(&at)) ||
+            !entry_at(unit, next, depth ? &at : sibling))
             return false;
         if (!depth)
             return true;
@@ -537,7 +546,7 @@ static bool find_units(struct pf_debug *debug, const struct pf_section *section,
 {
     struct pf_unit unit;
     struct pf_cursor c = pf_cursor_make(section->data, section->bytes, 0, debug->swap);
-    while (pf_cursor_left(&c) && take_unit(debug, &c, is_type, &unit))
+    while (pf_cursor_left(&c) && !(debug->is_part && debug->unit_count) && take_unit(debug, &c, is_type, &unit))
         if (!PF_APPEND(debug->allocator, debug->units, debug->unit_count, debug->unit_capacity, unit))
             return false;
     return true;

@@ -60,6 +60,7 @@ struct pf_debug {
     const struct pf_unit_section *others;
     size_t other_count;
     bool swap, is_split;
+    bool is_part;               /* of a package, which says where its one unit is */
     struct pf_debug *alternate; /* the dwz file; NULL: none */
     bool failed;                /* out of memory; sticky */
     struct pf_unit *units;      /* those of .debug_info, then those of .debug_types and of the other sections */
@@ -107,6 +108,10 @@ bool pf_unit_top(struct pf_unit *unit, struct pf_die *die);
 bool pf_die_at(struct pf_unit *unit, const uint8_t *at, struct pf_die *die);
 uint32_t pf_die_tag(const struct pf_die *die);
 bool pf_die_has_children(const struct pf_die *die);
+/* What it costs to read its attributes, however few bytes they have: one step for each few of them. */
+unsigned pf_die_steps(const struct pf_die *die);
+/* That entries may cost which others refer to, one after the other: about ten times what those of compilers do. */
+enum { PF_CHAIN_STEPS_MAX = 128 };
 
 /* The attributes of an entry, in their order. */
 struct pf_attributes {
