@@ -238,6 +238,49 @@ static void test_packaged(void **state)
     counting_close(&memory);
 }
 
+/* ---- ranges ----------------------------------------------------------------------------------------------------- */
+
+enum { RANGED = 4000 };
+
+/* Each of many functions has the ranges of one list. */
+static const char *make_ranged(void)
+{
+    struct section sections[] = {
+        {.name = ".text"}, {.name = ".debug_abbrev"}, {.name = ".debug_info"}, {.name = ".debug_rnglists"}};
+    struct bytes *abbreviations = &sections[1].contents, *info = &sections[2].contents;
+    PUT_BYTES(&sections[0].contents, 0x90, 0xc3);
+    put_abbreviation(abbreviations, 1, DW_TAG_compile_unit, true);
+    PUT_BYTES(abbreviations, DW_AT_low_pc, DW_FORM_addr, DW_AT_high_pc, DW_FORM_data1, 0, 0);
+    put_abbreviation(abbreviations, 2, DW_TAG_subprogram, false);
+    PUT_BYTES(abbreviations, DW_AT_ranges, DW_FORM_sec_offset, 0, 0, 0);
+    const size_t unit = start_unit(info, DW_UT_compile);
+    PUT_BYTES(info, 1);
+    put_number(info, CODE, 8);
+    PUT_BYTES(info, 2);
+    for (unsigned i = 0; i < RANGED; i++) {
+        PUT_BYTES(info, 2, 0, 0, 0, 0);
+        PUT_BYTES(&sections[3].contents, DW_LLE_offset_pair, 0, 1);
+    }
+    PUT_BYTES(info, 0);
+    end_unit(info, unit);
+    PUT_BYTES(&sections[3].contents, 0);
+    return make_file("ranged", sections, PF_COUNT(sections));
+}
+
+static void test_ranged(void **state)
+{
+    (void)state;
+    const char *path = make_ranged();
+    struct pf_inlines *inlines;
+    struct counting memory;
+    counting_open(&memory, -1);
+    assert_int_equal(pf_inlines_open(path, NULL, &memory.allocator, &inlines, NULL), 0);
+    assert_int_equal(inlines->segment_count, 2);
+    assert_true(memory.max_bytes < RANGED * 4096);
+    pf_inlines_close(inlines);
+    counting_close(&memory);
+}
+
 /* ---- names ------------------------------------------------------------------------------------------------------ */
 
 /* A function whose name is so long, at an entry that it refers to and that has so many more attributes without bytes. */
@@ -292,6 +335,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_nested),
         cmocka_unit_test(test_packaged),
+        cmocka_unit_test(test_ranged),
         cmocka_unit_test(test_names),
     };
     return cmocka_run_group_tests(tests, made_directory_open, made_directory_close);

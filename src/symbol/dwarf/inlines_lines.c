@@ -319,6 +319,7 @@ static void keep_row(struct machine *m)
     }
     if (last && pf_same_line(last, &row))
         return;
+    (void)pf_take_steps(&b->steps, PF_KEPT_STEPS);
     if (!pf_grow(b->allocator, &b->rows, &b->row_capacity, b->row_count + 1, sizeof(row)))
         b->failed = true;
     else

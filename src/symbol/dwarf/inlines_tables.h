@@ -173,6 +173,8 @@ void pf_builder_claim(struct pf_inlines_builder *builder, struct pf_claims *clai
 /* When all sections are in, before the first question about them: sorts and joins them. */
 void pf_builder_sort_code(struct pf_inlines_builder *builder);
 bool pf_builder_is_code(const struct pf_inlines_builder *builder, uint64_t address);
+/* Steps that it costs to keep a range or a row, which takes memory: any number of entries may refer to a list of them. */
+enum { PF_KEPT_STEPS = 64 };
 /* False: none is left of these steps. */
 static inline bool pf_take_steps(uint64_t *steps, uint64_t count)
 {

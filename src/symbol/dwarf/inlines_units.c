@@ -130,6 +130,7 @@ static void claim_range(struct pf_unit_reader *r, uint32_t node, uint64_t low, u
     struct pf_claim claim = {low, high, (uint64_t)(UINT32_MAX - r->unit) << 32 | node, node};
     if (low >= high || !pf_builder_is_code(r->builder, low))
         return;
+    (void)pf_take_steps(&r->builder->steps, PF_KEPT_STEPS);
     pf_builder_claim(r->builder, &r->builder->node_claims, &claim);
     if (r->builder->detailed && !r->builder->details[node].entry)
         r->builder->details[node].entry = low;

@@ -123,14 +123,14 @@ static struct piece take_piece(struct pf_operations *operations, struct pf_opera
     return piece;
 }
 
-/* Variables that compilers split are in several locations, each of a member. */
+/* Variables that compilers split are in several locations, each of a member. As long as the debug info has steps. */
 static bool add_location(const struct reading *r, const struct pf_unit *unit, struct pf_section expression,
                          const struct pf_types_variable *model)
 {
     struct pf_operations operations = pf_operations_of(unit, expression);
-    uint64_t offset = 0;
+    uint64_t *steps = &unit->debug->steps_left, offset = 0;
     bool enough = true;
-    while (pf_cursor_left(&operations.c) && !operations.c.failed && enough) {
+    while (pf_cursor_left(&operations.c) && !operations.c.failed && enough && pf_take_step(steps)) {
         struct pf_types_variable variable = *model;
         struct pf_operation last = {.code = 0};
         uint64_t inner = offset;
@@ -139,7 +139,7 @@ static bool add_location(const struct reading *r, const struct pf_unit *unit, st
         if (is_piece && model->type)
             variable.type = pf_types_inner(r->types, model->type, &inner);
         if (variable.type && (!is_piece || inner == 0) && !operations.c.failed &&
-            read_location(r, unit, &piece, &variable))
+            read_location(r, unit, &piece, &variable) && pf_take_steps(steps, PF_KEPT_STEPS))
             enough = PF_APPEND(r->types->allocator, r->function->variables, r->function->variable_count,
                                r->function->variable_capacity, variable);
         offset += is_piece ? last.numbers[0] : 0;

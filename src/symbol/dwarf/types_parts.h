@@ -121,7 +121,7 @@ struct pf_types_function {
     uint64_t *addresses; /* of the effects */
     size_t effect_count, effect_capacity, address_capacity;
     struct pf_types_block *blocks;
-    size_t block_count, block_capacity;
+    size_t block_count, block_capacity, waiting_count;
     struct pf_types_function *next; /* of the file */
 };
 

@@ -311,7 +311,11 @@ static void take_variables(struct pf_types *types, const struct pf_types_functio
 {
     const struct pf_types_variable *all = function->starting;
     size_t i = PF_COUNT_BEFORE(function->starting_count, at, all[at].low < address);
+    uint64_t done = 0; /* all variables of a register have their turn at once */
     for (; i < function->starting_count && all[i].low == address; i++) {
+        if (done & UINT64_C(1) << all[i].reg)
+            continue;
+        done |= UINT64_C(1) << all[i].reg;
         struct pf_held_value value = pf_types_held_by_variable(types, function, address, all[i].reg, 0);
         value.own = pf_types_variable_in(function, address, all[i].reg);
         if (state->registers[all[i].reg].kind == PF_HELD_FRAME) /* the variable is a pointer into the frame */
@@ -410,6 +414,12 @@ static bool find_blocks(struct pf_types *types, struct pf_types_function *functi
     return enough;
 }
 
+static void wait_for(struct pf_types_function *function, struct pf_types_block *block)
+{
+    function->waiting_count += !block->is_waiting;
+    block->is_waiting = true;
+}
+
 static bool visit(struct pf_types *types, struct pf_types_function *function, size_t index,
                   const struct pf_held_state *state)
 {
@@ -417,7 +427,8 @@ static bool visit(struct pf_types *types, struct pf_types_function *function, si
         return false;
     struct pf_types_block *block = block_of(function, index);
     const bool is_new = block->first == index && join_states(types, &block->entry, state);
-    block->is_waiting |= is_new;
+    if (is_new)
+        wait_for(function, block);
     return is_new;
 }
 
@@ -428,6 +439,7 @@ static bool leave_block(struct pf_types *types, struct pf_types_function *functi
     const size_t end = block_end(function, block);
     const struct pf_effect *last = &function->effects[end - 1];
     block->is_waiting = false;
+    function->waiting_count--;
     run(types, function, block->first, end, &state);
     const bool goes_on = !ends_block(last) || last->flow & PF_FLOW_CONDITIONAL;
     bool has_changed = last->flow & PF_FLOW_JUMP && last->has_branch &&
@@ -437,12 +449,13 @@ static bool leave_block(struct pf_types *types, struct pf_types_function *functi
     return has_changed;
 }
 
-static void settle(struct pf_types *types, struct pf_types_function *function)
+/* No block before this one is waiting. */
+static void settle(struct pf_types *types, struct pf_types_function *function, size_t first)
 {
     bool has_changed = true;
     for (unsigned round = 0; has_changed && round < VISITS_PER_BLOCK; round++) {
         has_changed = false;
-        for (size_t i = 0; i < function->block_count; i++)
+        for (size_t i = round ? 0 : first; i < function->block_count && function->waiting_count; i++)
             if (function->blocks[i].is_waiting)
                 has_changed |= leave_block(types, function, &function->blocks[i]);
     }
@@ -470,8 +483,8 @@ static void settle_all(struct pf_types *types, struct pf_types_function *functio
     entry->is_reached = true;
     entry->registers[function->stack_pointer] = (struct pf_held_value){
         .kind = function->is_entry ? PF_HELD_FRAME : PF_HELD_UNKNOWN, .offset = is_x86 ? -POINTER_BYTES : 0};
-    function->blocks[0].is_waiting = true;
-    settle(types, function);
+    wait_for(function, &function->blocks[0]);
+    settle(types, function, 0);
     for (size_t i = 1; i < function->block_count; i++) {
         struct pf_types_block *block = &function->blocks[i];
         if (block->entry.is_reached || is_padding(function, block))
@@ -479,8 +492,10 @@ static void settle_all(struct pf_types *types, struct pf_types_function *functio
         for (unsigned k = 0; k < PF_TRACKED_REGISTERS; k++)
             if (block[-1].entry.registers[k].kind == PF_HELD_FRAME)
                 block->entry.registers[k] = block[-1].entry.registers[k];
-        block->entry.is_reached = block->is_waiting = true;
-        settle(types, function);
+        const size_t first = function->waiting_count ? 0 : i;
+        block->entry.is_reached = true;
+        wait_for(function, block);
+        settle(types, function, first);
     }
 }
 

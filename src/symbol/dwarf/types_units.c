@@ -30,6 +30,13 @@ static const struct pf_types_range *range_at(const struct pf_types_range *ranges
     return NULL;
 }
 
+/* As long as the debug info has steps left for it; false: out of memory. */
+static bool add_range(struct pf_types *types, struct pf_types_range **ranges, size_t *count, size_t *capacity,
+                      const struct pf_types_range *range, uint64_t *steps)
+{
+    return !pf_take_steps(steps, PF_KEPT_STEPS) || PF_APPEND(types->allocator, *ranges, *count, *capacity, *range);
+}
+
 /* ---- units ------------------------------------------------------------------------------------------------------- */
 
 static bool add_unit(struct pf_types *types, struct pf_unit *unit, const struct pf_die *top)
@@ -41,9 +48,8 @@ static bool add_unit(struct pf_types *types, struct pf_unit *unit, const struct 
                    (struct pf_types_unit){.unit = unit}))
         return false;
     while (pf_die_next_range(&ranges, &range))
-        if (range.low < range.high &&
-            !PF_APPEND(types->allocator, types->ranges, types->range_count, types->range_capacity,
-                       (struct pf_types_range){range.low, range.high, number}))
+        if (range.low < range.high && !add_range(types, &types->ranges, &types->range_count, &types->range_capacity,
+                                                 &(struct pf_types_range){range.low, range.high, number}, ranges.steps))
             return false;
     return true;
 }
@@ -74,8 +80,8 @@ static bool add_function(struct pf_types *types, struct pf_types_unit *unit, con
         if (range.low >= range.high)
             continue;
         has_code = true;
-        if (!PF_APPEND(types->allocator, unit->ranges, unit->range_count, unit->range_capacity,
-                       (struct pf_types_range){range.low, range.high, number}))
+        if (!add_range(types, &unit->ranges, &unit->range_count, &unit->range_capacity,
+                       &(struct pf_types_range){range.low, range.high, number}, ranges.steps))
             return false;
     }
     return !has_code ||
