@@ -32,12 +32,31 @@ int f(node_t *n, long i)
 }
 void _start(void) { f(nodes, 1); }
 END
+cat > loops.c <<'END'
+struct pair { int a, b; };
+struct holder { struct pair *first; };
+struct { long head; struct pair rows[8]; } table;
+void __stack_chk_fail(void) {}
+__attribute__((noinline)) struct pair *find(struct holder h, int i) { return h.first + i; }
+int _start(struct holder h, int n)
+{
+    char text[16];
+    int s = find(h, n)->b;
+    for (struct pair *p = table.rows; p < table.rows + 8; p++)
+        s += p->a;
+    for (int i = 0; i < n; i++)
+        text[i] = s, s += h.first[i].a;
+    return s + text[n / 2] + find(h, s)->a;
+}
+END
 cat > seed.cpp <<'END'
 namespace space {
 struct empty {};
 struct base { int x; };
+struct both : empty { empty inner; };
 template <class T> struct box : base, empty {
     T t;
+    both none;
     T *get() { return &t; }
     static int count;
 };
@@ -64,6 +83,11 @@ seed()
 }
 
 cross="clang -fuse-ld=lld"
+seed records-2 gcc -no-pie -fcf-protection=none -g -gdwarf-2 -gstrict-dwarf seed.c
+seed loops-4 gcc -no-pie -fcf-protection=none -fstack-protector-all -g -gdwarf-4 loops.c
+seed loops-5 $cross -fstack-protector-all -g -gdwarf-5 loops.c
+seed loops-gz gcc -no-pie -fcf-protection=none -g -gdwarf-4 -gz=zlib-gnu loops.c
+seed loops-arm64 aarch64-linux-gnu-gcc -no-pie -g -gdwarf-4 loops.c
 seed records-4 gcc -no-pie -fcf-protection=none -g -gdwarf-4 seed.c
 seed records-5 gcc -no-pie -fcf-protection=none -g -gdwarf-5 seed.c
 seed records-arm64 aarch64-linux-gnu-gcc -no-pie -g -gdwarf-5 seed.c
@@ -75,4 +99,4 @@ seed records-big-64 $cross --target=powerpc64-linux-gnu -g -gdwarf-5 -gdwarf64 s
 seed classes-4 g++ -no-pie -fcf-protection=none -g -gdwarf-4 seed.cpp
 seed classes-5 clang++ -g -gdwarf-5 seed.cpp
 seed classes-units g++ -no-pie -fcf-protection=none -g -gdwarf-5 -fdebug-types-section seed.cpp
-rm seed.c seed.cpp
+rm seed.c loops.c seed.cpp
