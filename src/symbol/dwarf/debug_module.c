@@ -45,9 +45,8 @@ struct pf_unit *pf_debug_module_unit(struct pf_debug_module *module, struct pf_u
     struct pf_die top;
     if (!pf_unit_top(unit, &top) || unit->type != DW_UT_skeleton)
         return unit;
-    for (const struct pf_debug_split *split = module->splits; split; split = split->next)
-        if (split->skeleton == unit)
-            return split->unit;
+    if (unit->split)
+        return unit->split;
     struct pf_debug_split *made = pf_new(module->opening.allocator, sizeof(*made));
     if (!made) {
         module->failed = true;
@@ -57,6 +56,7 @@ struct pf_unit *pf_debug_module_unit(struct pf_debug_module *module, struct pf_u
         made->unit = unit;
     made->next = module->splits;
     module->splits = made;
+    unit->split = made->unit;
     return made->unit;
 }
 
@@ -75,7 +75,7 @@ struct pf_unit *pf_debug_split_open(struct pf_debug_split *split, const struct p
     struct pf_die top;
     struct pf_debug_opening opening = module->opening;
     opening.threads = 1; /* the others have split units of their own */
-    *split = (struct pf_debug_split){.skeleton = skeleton};
+    *split = (struct pf_debug_split){.unit = NULL};
     if (pf_unit_top(skeleton, &top))
         split->unit = pf_split_unit(&split->file, module->path, &top, &opening);
     if (!split->unit && module->package.index.data)

@@ -8,7 +8,6 @@
 /* A split unit. It must not move while it is open. */
 struct pf_debug_split {
     struct pf_debug_split *next; /* of those that a module keeps */
-    const struct pf_unit *skeleton;
     struct pf_unit *unit;
     struct pf_debug_file file; /* closed when the unit belongs to the package, of which it has a part */
     struct pf_debug part;

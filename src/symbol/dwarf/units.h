@@ -45,6 +45,7 @@ struct pf_unit {
     const struct pf_abbreviations *abbreviations; /* NULL: it cannot be read */
     uint64_t text_base, address_base, ranges_base, locations_base, low;
     const struct pf_unit *skeleton; /* NULL: it is not split */
+    struct pf_unit *split;          /* of a skeleton: what stands for it, once pf_debug_module_unit was asked */
 };
 
 /* A further .debug_info or .debug_types: in files of split DWARF each type may be in a section of its own. */
