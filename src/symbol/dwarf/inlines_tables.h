@@ -201,7 +201,7 @@ struct pf_section {
     size_t bytes;
 };
 
-/* Of a text with its NUL. A longer one is none: any number of entries may refer to it. */
+/* Of a text with its NUL. Longer ones count as missing: any number of entries may refer to one. */
 enum { PF_DEBUG_TEXT_MAX = 1 << 16 };
 
 /* The text at the offset; NULL when it does not end in the section. */
