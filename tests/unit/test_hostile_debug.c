@@ -227,7 +227,8 @@ static void test_packaged(void **state)
     struct pf_debug_module module;
     struct counting memory;
     counting_open(&memory, -1);
-    assert_int_equal(pf_debug_module_open(&module, make_packaged(), NULL, &memory.allocator, NULL), 0);
+    const struct pf_debug_opening opening = {.allocator = &memory.allocator, .with_variables = true};
+    assert_int_equal(pf_debug_module_open(&module, make_packaged(), NULL, &opening, NULL), 0);
     assert_int_equal(module.file.debug.unit_count, PACKAGED);
     for (unsigned i = 0; i < PACKAGED; i++) {
         struct pf_unit *unit = &module.file.debug.units[i];
