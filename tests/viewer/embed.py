@@ -21,15 +21,17 @@ const a = 1; // after
 const url = `https://x/${ { a: `/* in ${a /* goes */} */` }.a }/* stays */
    indented`;
 const found = /[/*"]\/\*'/.test(text), half = (4 / 2) / a, more = [4][0] / 2 /* goes */ / 1;
+const kept = a + +half - -a, numbers = half ? .5 : 1, words = "in" in { in: [1 ,  2] };
 function regexp() { return /"/.source + /`/.source; }
 '''
 SCRIPT_LEFT = r'''/* SPDX-License-Identifier: MIT */
-const a = 1;
-const text = "/* stays */" + '// stays' + "\"/*";
-const url = `https://x/${ { a: `/* in ${a } */` }.a }/* stays */
+const a=1;
+const text="/* stays */" + '// stays' + "\"/*";
+const url=`https://x/${{a:`/* in ${a } */`}.a}/* stays */
    indented`;
-const found = /[/*"]\/\*'/.test(text), half = (4 / 2) / a, more = [4][0] / 2  / 1;
-function regexp() { return /"/.source + /`/.source; }
+const found=/[/*"]\/\*'/.test(text),half=(4 / 2)/ a,more=[4][0]/ 2  / 1;
+const kept=a + +half - -a,numbers=half?.5:1,words="in" in{in:[1,2]};
+function regexp(){return /"/.source + /`/.source;}
 '''
 STYLE = 'a { b: url(//x); }\n/* goes\n   too */\n  i::after { content: "/* stays */"; } /* goes */\n'
 STYLE_LEFT = 'a { b: url(//x); }\ni::after { content: "/* stays */"; }\n'
