@@ -513,25 +513,39 @@ static bool is_chosen(const struct choice *choice, const struct pf_added *added)
 }
 
 /* Since 1970, in the Gregorian calendar; the month 13 is January of the next year. */
-static uint64_t days_until(unsigned year, unsigned month, unsigned day)
+static uint64_t days_until(uint64_t year, uint64_t month, uint64_t day)
 {
     enum { DAYS_OF_YEAR_0 = 719468, DAYS_OF_400_YEARS = 146097 };
-    const unsigned from_march = (month + 9) % 12, years = year + (month > 12) - (month <= 2 || month > 12);
-    const unsigned of_400 = years % 400, day_of_year = (153 * from_march + 2) / 5 + day - 1;
+    const uint64_t from_march = (month + 9) % 12, years = year + (month > 12) - (month <= 2 || month > 12);
+    const uint64_t of_400 = years % 400, day_of_year = (153 * from_march + 2) / 5 + day - 1;
 
     return years / 400 * DAYS_OF_400_YEARS + of_400 * 365 + of_400 / 4 - of_400 / 100 + day_of_year - DAYS_OF_YEAR_0;
+}
+
+/* Moves *at after `before` and a number; false: something else is there. */
+static bool take_number(const char **at, const char *before, unsigned long *number)
+{
+    const size_t bytes = strlen(before);
+    char *end;
+
+    if (strncmp(*at, before, bytes) != 0 || (*at)[bytes] < '0' || (*at)[bytes] > '9')
+        return false;
+    *number = strtoul(*at + bytes, &end, 10);
+    *at = end;
+    return true;
 }
 
 /* "2026-01-31", "2026-01-31T12" or "2026-01-31T12:30", in UTC. */
 static bool take_date(const char *text, uint64_t *ns)
 {
-    unsigned year, month, day, hour = 0, minute = 0;
-    int end = 0;
-    const int count =
-        sscanf(text, "%4u-%2u-%2u%n%*[T]%2u%n:%2u%n", &year, &month, &day, &end, &hour, &end, &minute, &end);
+    unsigned long year, month, day, hour = 0, minute = 0;
 
-    if (count < 3 || text[end] || strpbrk(text, "+ ") || year < 1970 || year > 2500 || month - 1 > 11 || hour > 23 ||
-        minute > 59 || day - 1 >= days_until(year, month + 1, 1) - days_until(year, month, 1))
+    if (!take_number(&text, "", &year) || !take_number(&text, "-", &month) || !take_number(&text, "-", &day))
+        return false;
+    if (take_number(&text, "T", &hour))
+        (void)take_number(&text, ":", &minute);
+    if (*text || year < 1970 || year > 2500 || month - 1 > 11 || hour > 23 || minute > 59 ||
+        day - 1 >= days_until(year, month + 1, 1) - days_until(year, month, 1))
         return false;
     *ns = ((days_until(year, month, day) * 24 + hour) * 60 + minute) * 60 * 1000000000u;
     return true;

@@ -133,7 +133,7 @@ enum pf_stat_per pf_stat_per_of(const struct pf_stat *stat, struct perfile_reade
     if (!stat->has_config)
         return PF_STAT_ALL;
     if (perfile_feature_text(reader, PERFILE_FEATURE_VERSION, NULL, &version, NULL) == 0 &&
-        sscanf(version, "%u.%u", &major, &minor) == 2 && major)
+        pf_take_version(version, &major, &minor) && major)
         age = major < 6 || (major == 6 && minor < 5) ? 0 : major == 6 && minor < 9 ? 1 : 2;
     return stat->per < PF_COUNT(numbers[0]) ? (enum pf_stat_per)numbers[age][stat->per] : PF_STAT_ALL;
 }

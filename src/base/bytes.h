@@ -115,6 +115,29 @@ static inline bool pf_starts_with(const char *text, const char *start)
     return strncmp(text, start, strlen(start)) == 0;
 }
 
+/* Moves *at after this character; false: another one is there. */
+static inline bool pf_take_character(const char **at, char character)
+{
+    const bool found = **at == character;
+    *at += found;
+    return found;
+}
+
+/* Moves *at after a decimal number of at most so many digits; false: there is no digit. */
+static inline bool pf_take_digits(const char **at, unsigned most, unsigned *number)
+{
+    const char *start = *at;
+    for (*number = 0; **at >= '0' && **at <= '9' && *at < start + most; ++*at)
+        *number = *number * 10 + (unsigned)(**at - '0');
+    return *at != start;
+}
+
+/* The first two numbers of "6.12.3". */
+static inline bool pf_take_version(const char *text, unsigned *major, unsigned *minor)
+{
+    return pf_take_digits(&text, 4, major) && pf_take_character(&text, '.') && pf_take_digits(&text, 4, minor);
+}
+
 /*
  * FNV-1a of more bytes; it starts with PF_HASH_START. For tables in memory: a file can be made with texts that collide,
  * so equal hashes do not prove equal texts.

@@ -111,7 +111,7 @@ static void show_systems(struct blob *b)
 static bool has_saved_cmdlines(const struct blob *b)
 {
     unsigned major = 0, minor = 0;
-    return sscanf(b->version, "%4u.%4u", &major, &minor) == 2 && (major > 0 || minor >= 6);
+    return pf_take_version(b->version, &major, &minor) && (major > 0 || minor >= 6);
 }
 
 static void show_rest(struct blob *b)
