@@ -97,7 +97,7 @@ make_zstd()
 
     from=$(unpacked libzstd)
     # one of the two decoders of each kind: which one is faster depends on the data
-    (cd "$from/lib" && ls common/*.c compress/*.c decompress/*.c) | small='compress/*' archive libzstd "$from/lib" -DZSTD_DISABLE_ASM \
+    (cd "$from/lib" && ls common/*.c compress/*.c decompress/*.c) | small='@(common|compress)/*' archive libzstd "$from/lib" -DZSTD_DISABLE_ASM \
         ${for_size:+-DHUF_FORCE_DECOMPRESS_X1 -DZSTD_FORCE_DECOMPRESS_SEQUENCES_SHORT} "-I$from/lib"
     cp -p "$from"/lib/zstd.h "$from"/lib/zstd_errors.h "$prefix/include"
     describe libzstd "$(basename "$from" | sed 's/libzstd-//; s/+.*//')" zstd

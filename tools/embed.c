@@ -2,7 +2,7 @@
 /*
  * Files as C: `embed OUT.c FILE...` writes `const char pf_embedded_<extension>[]` for each extension, a string with a NUL; files
  * of one extension stand together and are joined. Of scripts and style sheets indents, comments and empty lines are left out
- * (the licence stays), and of scripts spaces between words and signs; names, lines, strings, templates and regular
+ * (the licence stays), and spaces between words and signs; names, lines, strings, templates and regular
  * expressions are as they were: what is sent out can be read.
  */
 #include <ctype.h>
@@ -150,8 +150,8 @@ static void end_line(struct source *source, const char **at)
 /* Whether a space separates no words. + and - are not among these characters: "a + +b" needs its spaces. */
 static bool is_for_readers(const struct source *source, const char *at)
 {
-    static const char others[] = "=<>*&|?:,;(){}[]!%";
-    return source->is_script && *at == ' ' && source->used &&
+    const char *others = source->is_script ? "=<>*&|?:,;(){}[]!%" : "{},;";
+    return *at == ' ' && source->used &&
            (strchr(others, source->out[source->used - 1]) || (at[1] && strchr(others, at[1])));
 }
 

@@ -70,8 +70,8 @@ package()
     # pread and pwrite of Emscripten 3.1.6 use the lower 32 bits of an offset, with a sign
     sed -E 's/(do(Read|Write)v\(stream, ?iov, ?iovcnt, ?)offset_low\)/\1offset_high*4294967296+(offset_low>>>0))/g' -i "$to/command.mjs" "$to/query.mjs"
     # once more than the linker has it done
-    wasm-opt -Os --converge "$folder/build/perfile-query.wasm" -o "$to/query.wasm"
-    wasm-opt -Os --converge "$folder/build/perfile.wasm" -o "$to/perfile.wasm"
+    wasm-opt -Oz --converge "$folder/build/perfile-query.wasm" -o "$to/query.wasm"
+    wasm-opt -Oz --converge "$folder/build/perfile.wasm" -o "$to/perfile.wasm"
     cp "$tree/LICENSE" "$to"
     notice "$to/NOTICE"
     cp "$to/NOTICE" "$folder" # the page has the same parts

@@ -34,7 +34,7 @@ const kept=a + +half - -a,numbers=half?.5:1,words="in" in{in:[1,2]};
 function regexp(){return /"/.source + /`/.source;}
 '''
 STYLE = 'a { b: url(//x); }\n/* goes\n   too */\n  i::after { content: "/* stays */"; } /* goes */\n'
-STYLE_LEFT = 'a { b: url(//x); }\ni::after { content: "/* stays */"; }\n'
+STYLE_LEFT = 'a{b: url(//x);}\ni::after{content: "/* stays */";}\n'
 
 
 def string_of(source, name):
