@@ -4,12 +4,12 @@
 import { execFileSync } from "node:child_process";
 import { copyFileSync, existsSync, mkdtempSync, readFileSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { openBrowser } from "../viewer/browser.mjs";
 import { check, equal, findBrowser, finish, like, skip } from "../viewer/checks.mjs";
 
-const [path, original, perfile] = process.argv.slice(2), SHIFT = 8;
+const [path, original, command] = process.argv.slice(2), perfile = resolve(command), SHIFT = 8;
 if (!existsSync(path)) skip("./dev wasm has not made the page");
 const folder = mkdtempSync(join(tmpdir(), "perfile-look-")), browser = await openBrowser(findBrowser()), pages = [];
 const recording = join(folder, "demo.data"), other = join(folder, "other.data");

@@ -104,8 +104,9 @@ await page.evaluate(`void postMessage(${JSON.stringify({ recording: posted[0].re
 await until("perfilePage.made.size === 0");
 await until("perfilePage.made.has('flame') && !('busy' in document.documentElement.dataset)");
 equal("what is read again", await page.evaluate("perfilePage.open.recordings.length"), 1);
-await page.evaluate(`void postMessage({ recording: { url: "data:nothing", name: "gone.data" } }, "*")`);
 equal("errors", page.errors, []);
+await page.evaluate(`void postMessage({ recording: { url: "data:nothing", name: "gone.data" } }, "*")`);
+await until("/failed to fetch/i.test(document.body.innerText)"); // as the browser calls it
 await browser.close();
 rmSync(site, { recursive: true });
 finish();
