@@ -78,7 +78,7 @@ function valueOf({ type, value }) {
 async function start(program, home, isDark) {
   writeFileSync(join(home, "user.js"), Object.entries({ ...SETTINGS, "ui.systemUsesDarkTheme": +isDark }).map(([name, value]) => `user_pref(${JSON.stringify(name)}, ${JSON.stringify(value)});\n`).join(""));
   const child = spawn(program, ["--headless", "--no-remote", "--profile", home, "--remote-debugging-port=0"],
-    { stdio: ["ignore", "ignore", "pipe"], env: { ...process.env, MOZ_CRASHREPORTER_DISABLE: "1" } });
+    { stdio: ["ignore", "ignore", "pipe"], env: { ...process.env, HOME: home, MOZ_CRASHREPORTER_DISABLE: "1" } }); // without a home it may wait for ever
   const url = await new Promise((resolve, reject) => {
     let reported = "";
     child.stderr.setEncoding("utf8").on("data", text => {
