@@ -119,7 +119,9 @@ async function testSql() {
 
 const page = await fresh();
 equal("the first screen", [await page.text("#title"), await page.evaluate("document.querySelector('#start').hidden")], ["perfile", false]);
-for (const job of jobs) await testSame(page, job);
+const hasFolders = !/firefox/.test(findBrowser()); // its driver cannot choose one
+for (const job of jobs) if (hasFolders || job.input !== "#folder" && !job.more) await testSame(page, job);
+if (!hasFolders) console.log("not tested: folders in Firefox, whose driver chooses none");
 const other = await fresh(400, 700);
 await testFrame(other);
 await testCancel(other);
