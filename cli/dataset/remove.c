@@ -522,16 +522,16 @@ static uint64_t days_until(uint64_t year, uint64_t month, uint64_t day)
     return years / 400 * DAYS_OF_400_YEARS + of_400 * 365 + of_400 / 4 - of_400 / 100 + day_of_year - DAYS_OF_YEAR_0;
 }
 
-/* Moves *at after `before` and a number; false: something else is there. */
-static bool take_number(const char **at, const char *before, unsigned long *number)
+/* Moves *at after `before` and a number of at most so many digits. Returns false when something else follows. */
+static bool take_number(const char **at, const char *before, size_t most, unsigned long *number)
 {
-    const size_t bytes = strlen(before);
-    char *end;
+    const char *start = *at + strlen(before);
+    const size_t digits = strncmp(*at, before, strlen(before)) == 0 ? strspn(start, "0123456789") : 0;
 
-    if (strncmp(*at, before, bytes) != 0 || (*at)[bytes] < '0' || (*at)[bytes] > '9')
+    if (!digits || digits > most)
         return false;
-    *number = strtoul(*at + bytes, &end, 10);
-    *at = end;
+    *number = strtoul(start, NULL, 10);
+    *at = start + digits;
     return true;
 }
 
@@ -540,10 +540,10 @@ static bool take_date(const char *text, uint64_t *ns)
 {
     unsigned long year, month, day, hour = 0, minute = 0;
 
-    if (!take_number(&text, "", &year) || !take_number(&text, "-", &month) || !take_number(&text, "-", &day))
+    if (!take_number(&text, "", 4, &year) || !take_number(&text, "-", 2, &month) || !take_number(&text, "-", 2, &day))
         return false;
-    if (take_number(&text, "T", &hour))
-        (void)take_number(&text, ":", &minute);
+    if (take_number(&text, "T", 2, &hour))
+        (void)take_number(&text, ":", 2, &minute);
     if (*text || year < 1970 || year > 2500 || month - 1 > 11 || hour > 23 || minute > 59 ||
         day - 1 >= days_until(year, month + 1, 1) - days_until(year, month, 1))
         return false;

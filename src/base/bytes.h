@@ -115,7 +115,7 @@ static inline bool pf_starts_with(const char *text, const char *start)
     return strncmp(text, start, strlen(start)) == 0;
 }
 
-/* Moves *at after this character; false: another one is there. */
+/* Moves *at after this character. Returns false when another one follows. */
 static inline bool pf_take_character(const char **at, char character)
 {
     const bool found = **at == character;
@@ -123,7 +123,7 @@ static inline bool pf_take_character(const char **at, char character)
     return found;
 }
 
-/* Moves *at after a decimal number of at most so many digits; false: there is no digit. */
+/* Moves *at after a decimal number of at most so many digits. Returns false when no digit follows. */
 static inline bool pf_take_digits(const char **at, unsigned most, unsigned *number)
 {
     const char *start = *at;
