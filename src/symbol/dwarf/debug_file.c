@@ -78,7 +78,7 @@ static void inflate_sections(const struct pf_debug_file *file, const struct pf_d
                 firsts.sections[count++] = &file->elf.sections[i];
         }
     }
-    if (opening->threads < 2 || count < 2)
+    if (count < 2)
         return;
     qsort(firsts.sections, count, sizeof(*firsts.sections), compare_bytes);
     pf_work_parts_do(&(struct pf_work_parts){inflate_first, &firsts, count, opening->threads}, opening->allocator);
@@ -97,7 +97,8 @@ static bool add_other(struct pf_debug_file *file, const struct pf_elf_section *s
 /* Of files that are not split the linker has joined the sections of a kind. False: out of memory. */
 static bool take_sections(struct pf_debug_file *file, const struct pf_debug_opening *opening)
 {
-    inflate_sections(file, opening);
+    if (opening->threads > 1)
+        inflate_sections(file, opening);
     for (size_t i = 1; i < file->elf.section_count; i++) {
         const struct pf_elf_section *section = &file->elf.sections[i];
         const unsigned kind = kind_of(section, file, opening);
@@ -325,8 +326,10 @@ void pf_package_open(struct pf_debug_file *package, const char *path, const stru
     if (!pf_package_name(name, path))
         return;
     if (pf_debug_file_open(package, name, true, opening, NULL) < 0 ||
-        !take_index(&package->index, package->debug.swap, &index))
+        !take_index(&package->index, package->debug.swap, &index)) {
         pf_debug_file_close(package);
+        return;
+    }
     if (!opening->with_variables || !package->type_index.data)
         return;
     pf_map_open(&package->type_numbers, package->elf.allocator);
